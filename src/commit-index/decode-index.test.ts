@@ -22,7 +22,7 @@ function message(entries: object[], more: object = {}): Uint8Array {
 
 const good = { result: { namespace: "ccache", key: "k" }, blobs: [toDigestMessage(blob)] };
 
-test("an index comes back from its bytes as it was", async () => {
+test("an index that is encoded and decoded is unchanged", async () => {
   await fc.assert(
     fc.asyncProperty(anyIndex, anyIndex, fc.boolean(), async (entries, removed, hasBase) => {
       const delta = {
@@ -39,7 +39,7 @@ test("an index comes back from its bytes as it was", async () => {
   );
 });
 
-test("what an entry has beyond the limits is not written", () => {
+test("parts of an entry above the limits are not encoded", () => {
   const blobs = Array.from({ length: 70 }, (_, at) => digestOf(Buffer.from(`${at}`)));
   const inputs = Array.from({ length: 1_000 }, (_, at) => `src/${at % 10}/${at}.c`);
 
@@ -51,7 +51,7 @@ test("what an entry has beyond the limits is not written", () => {
   expect(delta.entries[0]?.inputs).toEqual(Array.from({ length: 10 }, (_, at) => `src/${at}/`));
 });
 
-test("entries of namespaces that a newer granary knows are left out and counted", () => {
+test("entries in namespaces of newer granaries are skipped and counted", () => {
   const newer = { ...good, result: { namespace: "from-the-future", key: "k" } };
 
   const { delta, unknownEntries } = decodeIndex(message([newer, good, newer]));
@@ -60,7 +60,7 @@ test("entries of namespaces that a newer granary knows are left out and counted"
   expect(unknownEntries).toBe(2);
 });
 
-describe("an index that somebody made up is refused, and told what is wrong where", () => {
+describe("an invalid index is rejected with the problem and its place", () => {
   const hash = blob.hash;
   test.each([
     [
@@ -95,13 +95,13 @@ describe("an index that somebody made up is refused, and told what is wrong wher
     expect(decode).toThrow(expect.objectContaining({ code: "invalid_argument" }));
   });
 
-  test("a base that is no digest", () => {
+  test("a base that is not a digest", () => {
     expect(() => decodeIndex(message([], { base: { hash: "x", sizeBytes: 1n } }))).toThrow(
       "its base",
     );
   });
 
-  test("a million entries, before they are all decoded", () => {
+  test("a million entries, before all of them are decoded", () => {
     const writer = new BinaryWriter();
     const one = new Uint8Array(message([good])).subarray(2);
     for (let at = 0; at <= indexLimits.entries; at++) writer.tag(2, 2).bytes(one);
@@ -109,7 +109,7 @@ describe("an index that somebody made up is refused, and told what is wrong wher
     expect(() => decodeIndex(writer.finish())).toThrow(`over ${indexLimits.entries} entries`);
   });
 
-  test("messages of nothing, which would be a hundred times as large in memory", () => {
+  test("empty messages, which would take a hundred times as much memory", () => {
     const nothing = new BinaryWriter();
     for (let at = 0; at < indexLimits.parts + 1; at++) nothing.tag(2, 2).bytes(new Uint8Array());
     const bytes = new BinaryWriter().tag(2, 2).bytes(nothing.finish()).finish();
@@ -117,25 +117,25 @@ describe("an index that somebody made up is refused, and told what is wrong wher
     expect(() => decodeIndex(bytes)).toThrow("parts");
   });
 
-  test("more than 64 MiB, unread", () => {
+  test("more than 64 MiB, without reading it", () => {
     expect(() => decodeIndex(new Uint8Array(indexLimits.bytes + 1))).toThrow("bytes, over");
   });
 
   test.each([8, 9, 13, 16, 17, 21, 24])(
-    "noise of the byte %i, which might be taken for an empty one",
+    "repetitions of byte %i, which could look like an empty index",
     (byte) => {
       expect(() => decodeIndex(Buffer.alloc(4_000, byte))).toThrow(/index/);
     },
   );
 
-  test("a length that goes on after the end", () => {
+  test("a length that exceeds the message", () => {
     expect(() => decodeIndex(Uint8Array.of(0x12, 0xff, 0xff, 0xff, 0xff, 0x07))).toThrow(
       "after the end",
     );
   });
 });
 
-test("whatever the bytes are, they are an index or a Fault", () => {
+test("any bytes give an index or a Fault", () => {
   const whole = encodeIndex({
     base: blob,
     entries: [entry("a"), entry("b")],

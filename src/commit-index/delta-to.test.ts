@@ -9,7 +9,7 @@ import { keyText } from "./result-key.ts";
 const digest = digestOf(Buffer.from("base"));
 const many = Array.from({ length: 100 }, (_, at) => entry(`key ${at}`, at * 10));
 
-test("with its base it has the same results, whichever way it is stored", () => {
+test("with its base, a stored index has the same results in both forms", () => {
   fc.assert(
     fc.property(anyIndex, anyIndex, fc.integer({ min: 1, max: 8 }), (before, entries, chain) => {
       const stored = deltaTo(entries, { digest, entries: before, chain });
@@ -24,7 +24,7 @@ test("with its base it has the same results, whichever way it is stored", () => 
   );
 });
 
-test("what changed is stored, and what is only a little later is not", () => {
+test("stores changed entries, but not entries that are only slightly later", () => {
   const entries = [...many.slice(1), entry("new")].map((one) => ({
     ...one,
     firstMs: one.firstMs + 90,
@@ -48,7 +48,7 @@ test.each([
   expect(chain).toBe(1);
 });
 
-test("a time that was not known before is kept", () => {
+test("keeps a newly known time", () => {
   const entries = many.map((one, at) => (at === 0 ? { ...one, savedMs: 70 } : one));
 
   expect(deltaTo(entries, { digest, entries: many, chain: 1 }).delta.entries).toEqual([entries[0]]);

@@ -20,7 +20,7 @@ test.each([
   expect(filtered.expected).toHaveLength(dropped ? 0 : 1);
 });
 
-test("what its tool says nothing of stays, the less likely the farther away", () => {
+test("an entry without reported inputs stays, with a confidence that falls with distance", () => {
   const at = (distance: number) =>
     filterByDiff([entry("k")], ["a"], distance).expected[0]?.confidence ?? 0;
 
@@ -31,13 +31,13 @@ test("what its tool says nothing of stays, the less likely the farther away", ()
   expect(at(1_000)).toBe(0.3);
 });
 
-test("what is made of nothing that changed is nearly certain, however far away", () => {
+test("an entry without changed inputs is nearly certain at any distance", () => {
   const { expected } = filterByDiff([entry("k", 0, { inputs: ["a"] })], ["b"], 32);
 
   expect(expected[0]?.confidence).toBeGreaterThan(0.9);
 });
 
-test("without any change everything is expected; when nobody knows, everything less", () => {
+test("without changes every entry is expected; when the changes are unknown, with a lower confidence", () => {
   const entries = [entry("k"), entry("l", 0, { inputs: ["a"] })];
 
   expect(filterByDiff(entries, [], 5).expected.map((one) => one.confidence)).toEqual([1, 1]);
@@ -46,7 +46,7 @@ test("without any change everything is expected; when nobody knows, everything l
   expect(unknown.dropped).toEqual([]);
 });
 
-test("likelihood only falls with distance", () => {
+test("confidence never rises with distance", () => {
   const all = Array.from({ length: 100 }, (_, distance) => stillRequested(distance));
 
   expect(all).toEqual([...all].sort((a, b) => b - a));

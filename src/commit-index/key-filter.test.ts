@@ -15,7 +15,7 @@ function filterOf(some: readonly ResultKey[]) {
   return filter;
 }
 
-test("it has whatever was put in, and one in a hundred of all else", () => {
+test("contains all added keys, and one in a hundred others", () => {
   const filter = filterOf(keys);
 
   const has = readKeyFilter(filter);
@@ -26,7 +26,7 @@ test("it has whatever was put in, and one in a hundred of all else", () => {
   expect(filter.bits.length).toBeLessThan(24_100);
 });
 
-test("it is made as the protocol says, so that another can be read here", () => {
+test("follows the protocol, so that other programs can read it", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.integer({ min: 1, max: 300 }), (key, bytes) => {
       const hash = createHash("sha256").update(`nx\0${key}`).digest();
@@ -46,13 +46,13 @@ test("it is made as the protocol says, so that another can be read here", () => 
   );
 });
 
-test("a filter of nothing has nothing", () => {
+test("an empty filter contains nothing", () => {
   const has = readKeyFilter(filterOf([]));
 
   expect(has(keyOf(1))).toBe(false);
 });
 
-test("more can be put into one that is made, and it says how much fuller that has made it", () => {
+test("keys can be added to an existing filter, which reports its new share of set bits", () => {
   const [first, more] = [keys.slice(0, 10_000), keys.slice(10_000, 11_000)];
   const filter = filterOf(first);
 
@@ -64,7 +64,7 @@ test("more can be put into one that is made, and it says how much fuller that ha
   expect(addToFilter(filter, [...first, ...more])).toBe(0);
 });
 
-test("there is none of more keys than a mebibyte can tell apart", () => {
+test("there is no filter for more keys than one mebibyte can distinguish", () => {
   const builder = keyFilterBuilder();
   const one = keyOf(1);
   let added = 0;

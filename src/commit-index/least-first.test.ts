@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { leastFirst } from "./least-first.ts";
 
-test("what comes out is always the least of what is in", () => {
+test("always returns the smallest item", () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(20)), { maxLength: 60 }), (steps) => {
       const heap = leastFirst(steps.length);

@@ -3,7 +3,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { digestFunctions } from "#core/digest.ts";
 import { fromLoneDigest, toLoneDigest } from "./lone-digest.ts";
 
-test.each(digestFunctions)("a digest by %s comes back by the same", (name) => {
+test.each(digestFunctions)("a digest of %s is unchanged after encoding and decoding", (name) => {
   const digest = digestOf(Buffer.from("blob"), name);
 
   expect(fromLoneDigest(toLoneDigest(digest), "a blob")).toEqual(digest);

@@ -7,12 +7,14 @@ import type { IndexEntry } from "./index-entry.ts";
 import { mergeIndexes } from "./merge-indexes.ts";
 import { keyText } from "./result-key.ts";
 
-/** Returns entries without the order of blobs, which only shows whose value comes first. */
+/**
+ * Returns entries without the order of their other blobs: only the position of the value matters.
+ */
 function plain(entries: readonly IndexEntry[]) {
   return entries.map((one) => ({ ...one, blobs: one.blobs.map(digestKey).sort() }));
 }
 
-test("which build told first makes no difference", () => {
+test("the order of builds makes no difference", () => {
   fc.assert(
     fc.property(anyIndex, anyIndex, (a, b) => {
       expect(plain(mergeIndexes([a, b]))).toEqual(plain(mergeIndexes([b, a])));
@@ -20,7 +22,7 @@ test("which build told first makes no difference", () => {
   );
 });
 
-test("how builds are put together makes no difference", () => {
+test("the grouping of builds makes no difference", () => {
   fc.assert(
     fc.property(anyIndex, anyIndex, anyIndex, (a, b, c) => {
       const whole = mergeIndexes([a, b, c]);
@@ -30,7 +32,7 @@ test("how builds are put together makes no difference", () => {
   );
 });
 
-test("to be told the same twice changes nothing, and neither does a build that asked for nothing", () => {
+test("neither a repeated build nor a build without requests changes anything", () => {
   fc.assert(
     fc.property(anyIndex, (a) => {
       const once = mergeIndexes([a]);
@@ -41,7 +43,7 @@ test("to be told the same twice changes nothing, and neither does a build that a
   );
 });
 
-test("nothing is lost, and nobody is later than they were", () => {
+test("no entry is lost, and no entry becomes later", () => {
   fc.assert(
     fc.property(anyIndex, anyIndex, (a, b) => {
       const merged = new Map(mergeIndexes([a, b]).map((one) => [keyText(one), one]));
@@ -71,7 +73,7 @@ test("the earlier index's value comes first", () => {
   expect(merged).toEqual(entry("k", 2, { blobs: [older, newer] }));
 });
 
-test("what took a second once and two on a busy machine takes a second; what nobody measured stays unknown", () => {
+test("the shortest known time counts; an unknown time stays unknown", () => {
   const builds = [2_000, undefined, 1_000].map((savedMs) => [entry("k", 0, { savedMs })]);
 
   expect(mergeIndexes(builds)[0]?.savedMs).toBe(1_000);

@@ -43,8 +43,8 @@ const anyOptions = fc
   })
   .map(({ toleratedMs, ...more }) => (toleratedMs === undefined ? more : { ...more, toleratedMs }));
 
-describe("whatever is wanted, over whichever line", () => {
-  test("it is in the order once, or left out once with a reason, and all is within the limits", () => {
+describe("for any wanted items and any line", () => {
+  test("each item is in the order once, or left out once with a reason, within the limits", () => {
     fc.assert(
       fc.property(anyWanted, anyOptions, (all, options) => {
         const { order, leftOut, bytes } = orderTransfer(all, options);
@@ -58,7 +58,7 @@ describe("whatever is wanted, over whichever line", () => {
     );
   });
 
-  test("what is late goes before what is in time only where it has the line for 50 ms at the most", () => {
+  test("late items precede items in time only if they take at most 50 ms", () => {
     fc.assert(
       fc.property(anyWanted, anyOptions, (all, options) => {
         const { order, behind } = orderTransfer(all, options);
@@ -74,7 +74,7 @@ describe("whatever is wanted, over whichever line", () => {
     );
   });
 
-  test("nothing else that arrives too late goes before something that arrives in time", () => {
+  test("no other late item precedes an item in time", () => {
     fc.assert(
       fc.property(anyWanted, anyOptions, (all, options) => {
         const { order, behind, inTime, demandScale } = orderTransfer(all, options);
@@ -95,7 +95,7 @@ describe("whatever is wanted, over whichever line", () => {
     );
   });
 
-  test("over an infinitely fast line it is the order of demand, by quarters of a second", () => {
+  test("on an infinitely fast line the order is that of demand, by quarters of a second", () => {
     fc.assert(
       fc.property(anyWanted, (all) => {
         const line = { roundTripMs: 0, bytesPerSecond: Infinity };
@@ -109,7 +109,7 @@ describe("whatever is wanted, over whichever line", () => {
   });
 });
 
-test("a line that is slower than the build begins ahead of it, then brings the rest from the end", () => {
+test("on a line slower than the build, the transfer begins ahead of the build, then continues from the end", () => {
   // 100 results a second are requested, 50 arrive.
   const all = wanted(1_000, (at) => ({ bytes: 20_000 - 256, firstMs: at * 10 }));
   const line = { roundTripMs: 20, bytesPerSecond: 8 * mbit };
@@ -129,7 +129,7 @@ test("a line that is slower than the build begins ahead of it, then brings the r
   expect(leftOut.every(({ because }) => because === "too-late")).toBe(true);
 });
 
-test("where not all can arrive in time, what saves most by the byte does", () => {
+test("when not all can arrive in time, items that save most per byte are chosen", () => {
   const all = wanted(100, (at) => ({
     bytes: 100_000 - 256,
     firstMs: 1_000,
@@ -143,7 +143,7 @@ test("where not all can arrive in time, what saves most by the byte does", () =>
   expect(order.slice(0, 10).sort((a, b) => a - b)).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
 });
 
-test("over a fast line what a build asks for first goes first, though it asks before that can be here", () => {
+test("on a fast line the first requests are sent first, even if they arrive late", () => {
   // The whole transfer takes 66 ms; the build begins before the first result arrives.
   const all = wanted(160, (at) => ({ bytes: 5_000, firstMs: at * 5 }));
   const line = { roundTripMs: 20, bytesPerSecond: 100 * mbit };
@@ -156,7 +156,7 @@ test("over a fast line what a build asks for first goes first, though it asks be
   expect(order).toEqual([...order].sort((a, b) => a - b));
 });
 
-test("a build under way is met where it will be, not where it was", () => {
+test("for a running build, the transfer begins where the build will be, not where it was", () => {
   const all = wanted(100, (at) => ({ firstMs: at * 100 }));
   const line = { roundTripMs: 20, bytesPerSecond: 100 * mbit };
 
@@ -168,7 +168,7 @@ test("a build under way is met where it will be, not where it was", () => {
   expect(plan.inTime).toBeGreaterThanOrEqual(49);
 });
 
-test("what takes longer to fetch than to make is left out; of what nobody measured that is not believed", () => {
+test("items that take longer to fetch than to make are left out, unless their cost is unknown", () => {
   const all = wanted(3, (at) => ({
     bytes: 10_000_000,
     firstMs: 60_000,
@@ -182,7 +182,7 @@ test("what takes longer to fetch than to make is left out; of what nobody measur
   expect([...order].sort((a, b) => a - b)).toEqual([1, 2]);
 });
 
-test("when the limits are less than all, what saves most by the byte is kept, in order of demand", () => {
+test("below the limits, items that save most per byte are kept, in order of demand", () => {
   const all = wanted(10, (at) => ({ firstMs: at * 1_000, savedMs: at < 5 ? 10 : 1_000 }));
   const line = { roundTripMs: 1, bytesPerSecond: 100 * mbit };
 
@@ -192,17 +192,17 @@ test("when the limits are less than all, what saves most by the byte is kept, in
   expect(leftOut.every(({ because }) => because === "over-budget")).toBe(true);
 });
 
-describe("times from a build that made everything", () => {
+describe("times of a build that made everything", () => {
   // A build of a minute, with 20 MB.
   const cold = wanted(600, (at) => ({ bytes: 33_000, firstMs: at * 100, savedMs: 100 }));
 
-  test("are not believed over a fast line: a build of hits asks at once", () => {
+  test("are too long on a fast line: a build with hits requests its results at once", () => {
     const line = { roundTripMs: 20, bytesPerSecond: 1_000 * mbit };
 
     expect(orderTransfer(cold, { line, limits: unlimited }).demandScale).toBeLessThan(0.2);
   });
 
-  test("hold over a slow one, over which nothing arrives: the build makes everything again", () => {
+  test("are right on a slow line on which nothing arrives, because the build makes everything again", () => {
     const line = { roundTripMs: 20, bytesPerSecond: mbit / 8 };
 
     const { demandScale } = orderTransfer(
@@ -214,7 +214,7 @@ describe("times from a build that made everything", () => {
   });
 });
 
-test("ten times as many take little more than ten times as long: a hundred thousand a fraction of a second", () => {
+test("ten times as many items take little more than ten times as long: a hundred thousand take a fraction of a second", () => {
   let seed = 1;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
   const some = (count: number) =>

@@ -27,9 +27,9 @@ function cache() {
   };
 }
 
-test("an index is what its base has, without what it takes away, with what it adds and replaces", async () => {
+test("an index is its base without the removed entries and with the added and replaced ones", async () => {
   const it = cache();
-  const base = it.put(undefined, [entry("kept"), entry("gone"), entry("changed", 1)]);
+  const base = it.put(undefined, [entry("unchanged"), entry("gone"), entry("changed", 1)]);
   const index = it.put(base, [entry("changed", 2), entry("new")], [entry("gone")]);
 
   const resolved = await resolveChain(index, it.read);
@@ -38,21 +38,21 @@ test("an index is what its base has, without what it takes away, with what it ad
   expect(resolved.chain).toBe(2);
 });
 
-test("seven bases are read, eight are refused", async () => {
+test("seven bases are read, eight are rejected", async () => {
   const it = cache();
 
   expect((await resolveChain(it.chain(8), it.read)).entries).toHaveLength(8);
   await expect(resolveChain(it.chain(9), it.read)).rejects.toThrow("more than 7 bases");
 });
 
-test("an index whose bases go round in a circle is refused", async () => {
+test("an index whose bases form a cycle is rejected", async () => {
   const name = digestOf(Buffer.from("a store that does not check"));
   const bytes = encodeIndex({ base: name, entries: [], removed: [] });
 
   await expect(resolveChain(name, async () => bytes)).rejects.toThrow("is its own base");
 });
 
-test("a base that is gone is said so", async () => {
+test("a missing base is reported", async () => {
   const it = cache();
   const base = it.put(undefined, [entry("a")]);
   const index = it.put(base, [entry("b")]);
@@ -66,7 +66,7 @@ test("a base that is gone is said so", async () => {
   );
 });
 
-test("an index that says that it is huge is not even read", async () => {
+test("an index with a huge declared size is not read", async () => {
   const huge = { ...digestOf(Buffer.from("x")), sizeBytes: 2 ** 40 } as Digest;
 
   await expect(resolveChain(huge, () => Promise.reject(new Error("it was read")))).rejects.toThrow(

@@ -39,7 +39,7 @@ describe("deterministic metrics", () => {
     expect(compared(both(before, after)).cases).toMatchObject([expected]);
   });
 
-  test("something out of nothing has no relative change", () => {
+  test("a change from zero has no relative change", () => {
     expect(compared(both(0, 7)).cases[0]?.change).toBeNull();
     expect(compared(both(0, 0)).cases[0]?.change).toBe(0);
   });
@@ -55,13 +55,13 @@ describe("deterministic metrics", () => {
     });
   });
 
-  test("turn round where higher is better", () => {
+  test("swap better and worse when higher is better", () => {
     const metrics = [{ ...instructions, better: "higher" as const }];
 
     expect(compared({ metrics, ...both(1_000, 1_030) }).cases[0]?.verdict).toBe("improved");
   });
 
-  test("only hint where they do not decide", () => {
+  test("only give hints when they do not decide", () => {
     const metrics = [{ ...instructions, decides: false }];
 
     expect(compared({ metrics, ...both(1_000, 1_500) }).cases).toMatchObject([
@@ -70,7 +70,7 @@ describe("deterministic metrics", () => {
   });
 });
 
-test("of exact metrics every difference is significant, and not every one relevant", () => {
+test("every difference of an exact metric is significant, but not every difference is relevant", () => {
   const metrics = [size];
 
   const { cases } = compared({ metrics, ...both(1_000_000, 1_000_200, "size") });
@@ -93,7 +93,7 @@ describe("machines", () => {
   const of = (...fingerprints: string[]) =>
     fingerprints.map((fingerprint, i) => measured({ instructions: 1_000 + i }, { fingerprint }));
 
-  test("the newest that both have is taken", () => {
+  test("uses the newest machine that measured both sides", () => {
     const { cases } = compared({
       before: of("old", "mid", "new"),
       after: of("newest", "new", "mid"),
@@ -102,7 +102,7 @@ describe("machines", () => {
     expect(cases).toMatchObject([{ fingerprint: "new", before: 1_002, after: 1_001 }]);
   });
 
-  test("no verdict is given across unlike ones", () => {
+  test("gives no verdict across different machines", () => {
     const { cases, summaries } = compared({ before: of("a"), after: of("b") });
 
     expect(cases).toMatchObject([
@@ -111,7 +111,7 @@ describe("machines", () => {
     expect(summaries).toMatchObject([{ unlikeMachines: 1, accumulated: null }]);
   });
 
-  test("one that has the case but not the metric does not count", () => {
+  test("ignores a machine that measured the case but not the metric", () => {
     const { cases } = compared({
       before: of("a"),
       after: [measured({ other: 1 }, { fingerprint: "b" }), ...of("a")],
@@ -121,14 +121,14 @@ describe("machines", () => {
   });
 });
 
-describe("what is missing", () => {
+describe("a missing case", () => {
   const other = aCase("lodash");
   const errors = {
     before: [],
     after: [{ benchmark: "lodash", case: caseKey(other), message: "it crashed" }],
   };
 
-  test("is listed with why", () => {
+  test("is listed with the reason", () => {
     const { missing, cases } = compared({
       before: [measured({ instructions: 1 }), measured({ instructions: 1 }, { case: other })],
       after: [measured({ instructions: 1 })],
@@ -139,7 +139,7 @@ describe("what is missing", () => {
     expect(missing).toEqual([{ case: other, missing: "after", error: "it crashed" }]);
   });
 
-  test("is a metric, where one is asked for", () => {
+  test("can also be a missing metric, when one metric is requested", () => {
     const some = {
       metrics: [instructions, size],
       before: [measured({ size: 1 })],
@@ -152,7 +152,7 @@ describe("what is missing", () => {
     expect(compared(some).missing).toEqual([]);
   });
 
-  test("newly broken are benchmarks that failed after and not before, each once", () => {
+  test("newly broken benchmarks failed after and not before; each is listed once", () => {
     const failed = (benchmark: string, message: string) => ({ benchmark, case: null, message });
 
     const { newlyBroken } = compared({
@@ -170,7 +170,7 @@ describe("noisy metrics", () => {
   const results = both(1, 1.1, "time");
   const noisy = { metrics: [time], ...results };
 
-  test("without pairs get no verdict, however great the change", () => {
+  test("without pairs get no verdict, however large the change", () => {
     const { cases, summaries } = compared({ ...noisy, pairs: [] });
 
     expect(cases).toMatchObject([
@@ -179,7 +179,7 @@ describe("noisy metrics", () => {
     expect(summaries).toMatchObject([{ direction: "none", undecided: 0 }]);
   });
 
-  test("with pairs get one that a rerun shall confirm", () => {
+  test("with pairs get a verdict that a rerun must confirm", () => {
     const { cases } = compared({ ...noisy, pairs: [pairedTimes(0.1)] });
 
     expect(cases).toMatchObject([
@@ -192,7 +192,7 @@ describe("noisy metrics", () => {
     expect(doubtsOf(cases)).toEqual([{ case: aCase(), metric: "time" }]);
   });
 
-  test("are in doubt no more once a rerun spoke", () => {
+  test("need no confirmation after a rerun", () => {
     for (const shift of [0.1, 0, -0.1]) {
       const rerun = pairedTimes(shift, { purpose: "confirm", seed: 2 });
       const { cases } = compared({ ...noisy, pairs: [pairedTimes(0.1), rerun] });
@@ -202,7 +202,7 @@ describe("noisy metrics", () => {
     }
   });
 
-  test("are judged by pairs even where no result is there yet", () => {
+  test("are judged by pairs even without results", () => {
     const { cases, missing } = compared({ metrics: [time], pairs: [pairedTimes(0.1)] });
 
     expect(cases).toMatchObject([
@@ -211,7 +211,7 @@ describe("noisy metrics", () => {
     expect(missing).toEqual([]);
   });
 
-  test("take the pairs of the results' machine before others'", () => {
+  test("prefer the pairs of the machine of the results", () => {
     const elsewhere = pairedTimes(0.1, { fingerprint: "f0" });
 
     expect(
@@ -220,13 +220,13 @@ describe("noisy metrics", () => {
     expect(compared({ ...noisy, pairs: [elsewhere] }).cases).toMatchObject([{ fingerprint: "f0" }]);
   });
 
-  test("take what equal artifacts show for what matters", () => {
+  test("use the variation of equal artifacts as the limit", () => {
     const { cases } = compared({ ...noisy, pairs: [pairedTimes(0.1)], limitOf: () => 0.2 });
 
     expect(cases).toMatchObject([{ verdict: "no-change", evidence: { limit: 0.2 } }]);
   });
 
-  test("must stand out among all that were judged; a doubt remains a doubt", () => {
+  test("must be significant among all judged cases; an unconfirmed change stays unconfirmed", () => {
     // The least p-value of ten pairs, .008: it passes the gate alone, but here it is one of two hundred cases.
     const pairs = Array.from({ length: 10 }, (_, i) => 1 + ((i * 3) % 10) / 100).map(
       (figure, i) => ({
@@ -260,7 +260,7 @@ describe("summaries", () => {
   const given = (which: "before" | "after") =>
     cases.map((each) => measured({ instructions: each[which] }, { case: aCase(each.benchmark) }));
 
-  test("tell the geometric mean beside the arithmetic one, and count what has no ratio", () => {
+  test("contain the geometric mean beside the arithmetic mean, and count changes without a ratio", () => {
     const { summaries } = compared({
       before: given("before"),
       after: given("after"),
@@ -286,7 +286,7 @@ describe("summaries", () => {
     expect(summaries[0]?.accumulated).toBeCloseTo(355 / 300 - 1, 12);
   });
 
-  test("are of all metrics, even where cases of one are asked for", () => {
+  test("cover all metrics, even when cases of one metric are requested", () => {
     const { summaries, cases: listed } = compared({
       metrics: [instructions, size],
       metric: "size",
@@ -325,7 +325,7 @@ test("700 cases of three metrics are compared in less than 50 ms", () => {
   expect(Math.min(...runs)).toBeLessThan(50);
 });
 
-test("summaries are the same whether the cases of one metric are asked for or of all", () => {
+test("summaries are the same for a request of one metric and of all metrics", () => {
   const metrics = [instructions, size, time, { ...instructions, name: "aside", decides: false }];
   const values = (n: number, factor: number) => ({
     instructions: 1_000 * n * factor,

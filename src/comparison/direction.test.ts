@@ -6,7 +6,7 @@ const changes = (regression: boolean, count: number, magnitude = 2) =>
 const worse = (count: number, magnitude?: number) => changes(true, count, magnitude);
 const better = (count: number, magnitude?: number) => changes(false, count, magnitude);
 
-describe("a group's direction", () => {
+describe("the direction of a group", () => {
   test.each([
     { of: [], is: "none" },
     { of: worse(1), is: "regression" },

@@ -13,7 +13,7 @@ describe("the fence", () => {
     });
   });
 
-  test("lies three quartile distances above the upper quartile of the steps", () => {
+  test("is three interquartile ranges above the upper quartile of the steps", () => {
     // Newest first: the values differ so that the steps are 1/1000, 2/1000, … 29/1000 of the newer.
     const history = [1_000];
     for (let i = 1; i <= 29; i++) history.push((history.at(-1) ?? 0) * (1 + i / 1_000));
@@ -25,7 +25,7 @@ describe("the fence", () => {
     expect(count).toBe(30);
   });
 
-  test("reads no more than thirty", () => {
+  test("reads at most thirty predecessors", () => {
     const steady = Array.from({ length: 30 }, () => 100);
 
     expect(rustcFence([...steady, 1, 1_000, 5])).toEqual(rustcFence(steady));
@@ -45,7 +45,7 @@ describe("the fence", () => {
     );
   });
 
-  test("by which verdicts are given is no lower than 0.2 %: rustc-perf's of a steady month is 0", () => {
+  test("of verdicts is at least 0.2 %: rustc-perf's fence of a steady month is 0", () => {
     const steady = Array.from({ length: 30 }, () => 100);
     const swinging = Array.from({ length: 30 }, (_, i) => 100 + (i % 2));
 
@@ -54,7 +54,7 @@ describe("the fence", () => {
     expect(deterministicFence([])).toEqual({ threshold: 0.002, history: 0 });
   });
 
-  test("is never infinite: a history that was zero tells nothing", () => {
+  test("is never infinite: a history of zeros contains no information", () => {
     const history = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? 0 : 5));
 
     expect(rustcFence(history)).toEqual({ threshold: 0.002, history: 0 });
@@ -77,7 +77,7 @@ describe("a magnitude", () => {
     expect(magnitudeOf(change, threshold, halved)).toBe(is);
   });
 
-  test("never falls as the change grows", () => {
+  test("never falls when the change grows", () => {
     const share = fc.double({ min: 0, max: 0.2, noNaN: true });
     fc.assert(
       fc.property(share, share, share, fc.boolean(), (a, b, threshold, halved) => {
@@ -89,7 +89,7 @@ describe("a magnitude", () => {
     );
   });
 
-  test("is relevant from small on, where significant", () => {
+  test("is relevant from magnitude 2 on, if the change is significant", () => {
     expect([isRelevant(true, 1), isRelevant(true, 2), isRelevant(false, 5)]).toEqual([
       false,
       true,

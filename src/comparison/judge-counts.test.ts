@@ -57,7 +57,7 @@ describe("a comparison of counts", () => {
     return cases[0];
   };
 
-  test("tells half a percent where runs agree, and not where they lie as far apart themselves", () => {
+  test("reports half a percent when runs agree, but not when runs vary as much", () => {
     expect(compared(0.005, { before: 0, after: 0 })?.verdict).toBe("regressed");
     expect(compared(0.005, { before: 0.004, after: 0 })).toMatchObject({
       verdict: "no-change",
@@ -65,13 +65,13 @@ describe("a comparison of counts", () => {
     });
   });
 
-  test("does not tell what equal artifacts show in self-tests", () => {
+  test("does not report a change as small as those of equal artifacts in self-tests", () => {
     expect(compared(0.005, { before: 0, after: 0 }, { limitOf: () => 0.004 })?.verdict).toBe(
       "no-change",
     );
   });
 
-  test("does not believe one run a side, unless the change is large", () => {
+  test("reports a change from one run per side only if it is large", () => {
     expect(compared(0.005, {})).toMatchObject({
       verdict: "undecided",
       warnings: [expect.stringContaining("counted once")],
@@ -80,7 +80,7 @@ describe("a comparison of counts", () => {
     expect(compared(0.001, {})?.verdict).toBe("no-change");
   });
 
-  test("takes thirty predecessors for having seen it", () => {
+  test("counts thirty predecessors as measured scatter", () => {
     const steady = { historyOf: () => Array<number>(31).fill(1_000_000) };
     expect(compared(0.005, {}, steady)).toMatchObject({
       verdict: "regressed",

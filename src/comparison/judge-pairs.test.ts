@@ -14,15 +14,15 @@ const figures = (shift: number, others: Parameters<typeof pairedTimes>[1] = {}):
     parentFirst,
   }));
 
-describe("what may be spent of the error", () => {
-  test("is nothing on five pairs, and what is left of ten's for twenty", () => {
+describe("the allowed share of the error", () => {
+  test("is zero for five pairs, and for twenty pairs what ten left over", () => {
     const spent = usualRounds.map((round) => alphaAfter(round, usualRounds));
     expect(spent[0]).toBe(0);
     expect(spent[1]).toBeCloseTo(2 / 252, 12);
     expect(spent[2]).toBeCloseTo(0.0185, 4);
   });
 
-  test("is never more than allowed, whatever the rounds", () => {
+  test("never exceeds the limit, for any rounds", () => {
     const rounds = fc
       .uniqueArray(fc.integer({ min: 4, max: 100 }), { minLength: 1, maxLength: 6 })
       .map((list) => list.toSorted((a, b) => a - b));
@@ -53,7 +53,7 @@ describe("judging pairs", () => {
     },
   );
 
-  test("says no change only where the whole interval is too small to matter", () => {
+  test("reports no change only when the whole interval is irrelevant", () => {
     expect(judgePairs(figures(0, { spread: 0.001 }), rules)).toMatchObject({
       verdict: "no-change",
       more: 0,
@@ -64,14 +64,14 @@ describe("judging pairs", () => {
     });
   });
 
-  test("says no change of a difference that is sure and does not matter", () => {
+  test("reports no change for a certain but irrelevant difference", () => {
     const judged = judgePairs(figures(0.003, { spread: 0.0005, count: 20 }), rules);
 
     expect(judged.p).toBeLessThan(0.001);
     expect(judged.verdict).toBe("no-change");
   });
 
-  test("asks for the next round until there is none", () => {
+  test("requests the next round until the last", () => {
     const wild = (count: number) => figures(0, { count, spread: 0.05 });
 
     expect([0, 3, 5, 7, 10, 20].map((count) => judgePairs(wild(count), rules).more)).toEqual([
@@ -80,7 +80,7 @@ describe("judging pairs", () => {
     expect(judgePairs(wild(20), rules).verdict).toBe("undecided");
   });
 
-  test("takes equal figures, zeros and what is no number", () => {
+  test("accepts equal figures, zeros and values that are not numbers", () => {
     const same = (child: number, parent: number) =>
       Array.from({ length: 10 }, (_, i) => ({ child, parent, parentFirst: i % 2 === 0 }));
 
@@ -95,7 +95,7 @@ describe("judging pairs", () => {
     }
   });
 
-  test("turns round when child and parent do, and does not care for the unit", () => {
+  test("swaps the sign when child and parent are swapped, and does not depend on the unit", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 999 }),
@@ -130,7 +130,7 @@ describe("judging pairs", () => {
   });
 });
 
-test("a change is never told beside an interval that holds zero, and its rerun is shown", () => {
+test("a change is never reported with an interval that contains zero, and its rerun is shown", () => {
   const random = fc.record({
     shift: fc.constantFrom(0, 0.01, 0.03, -0.15),
     spread: fc.constantFrom(0.005, 0.05, 0.2),
@@ -152,7 +152,7 @@ test("a change is never told beside an interval that holds zero, and its rerun i
   );
 });
 
-test("a limit is one in a hundred, or what equal artifacts show", () => {
+test("a limit is one percent, or the variation of equal artifacts", () => {
   expect([undefined, 0.003, 0.04, Number.NaN].map(practicalLimit)).toEqual([
     0.01, 0.01, 0.04, 0.01,
   ]);
@@ -161,7 +161,7 @@ test("a limit is one in a hundred, or what equal artifacts show", () => {
 describe("a rerun", () => {
   const slower = figures(0.1);
 
-  test("confirms what it shows, too", () => {
+  test("confirms a change that it also shows", () => {
     expect(judgeNoisy(slower, figures(0.1, { seed: 2 }), rules)).toMatchObject({
       verdict: "regressed",
       confirmed: true,
@@ -178,7 +178,7 @@ describe("a rerun", () => {
     });
   });
 
-  test("of too few pairs tells nothing", () => {
+  test("with too few pairs is no evidence", () => {
     expect(judgeNoisy(slower, figures(0.1, { count: 3 }), rules)).toMatchObject({
       verdict: "regressed",
       confirmed: null,
@@ -192,7 +192,7 @@ describe("a rerun", () => {
   });
 });
 
-describe("an odd shape", () => {
+describe("an irregular shape", () => {
   const twoModes = figures(0, { spread: 0.001, count: 20 }).map((pair, i) => ({
     ...pair,
     child: pair.child * (i % 2 === 0 ? 1 : 1.2),
@@ -203,13 +203,13 @@ describe("an odd shape", () => {
     parent: pair.parent * 1.01 ** i,
   }));
 
-  test("is seen", () => {
+  test("is detected", () => {
     expect(shapeWarnings(twoModes)[0]).toContain("two modes");
     expect(shapeWarnings(drifting)[0]).toContain("drift");
     expect(shapeWarnings(figures(0.1, { count: 20 }))).toEqual([]);
   });
 
-  test("takes away what is said, and a rerun brings it back", () => {
+  test("removes the verdict, and a rerun restores it", () => {
     const slowerAndDrifting = drifting.map((pair) => ({ ...pair, child: pair.child * 1.5 }));
 
     expect(judgeNoisy(drifting, [], rules).verdict).toBe("undecided");
@@ -217,7 +217,7 @@ describe("an odd shape", () => {
     expect(judgeNoisy(slowerAndDrifting, slowerAndDrifting, rules).verdict).toBe("regressed");
   });
 
-  test("is rare where nothing is odd", () => {
+  test("is rare in regular figures", () => {
     const odd = Array.from({ length: 2_000 }, (_, seed) => figures(0, { seed, count: 20 })).filter(
       (pairs) => shapeWarnings(pairs).length > 0,
     );

@@ -12,12 +12,12 @@ test("of each ten pairs five begin with the parent", () => {
   }
 });
 
-test("the same seed gives the same order, and a rerun's another", () => {
+test("the same seed gives the same order, and a rerun uses another order", () => {
   expect(orders("first run", 20)).toEqual(orders("first run", 20));
   expect(orders("first run", 20)).not.toEqual(orders("its rerun", 20));
 });
 
-test("no two neighbours go together more often than chance has it", () => {
+test("neighbouring pairs have the same order no more often than by chance", () => {
   const seeds = 4_000;
   const alike = (lag: number) =>
     Array.from({ length: seeds }, (_, seed) => orders(`${seed}`, 20)).filter(

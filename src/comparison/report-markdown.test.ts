@@ -48,19 +48,19 @@ const loud = told({
 });
 
 describe("the sentence", () => {
-  test("says when there is nothing to say", () => {
+  test("reports that nothing changed", () => {
     expect(overallDirection(quiet)).toBe("none");
     expect(verdictSentence(quiet)).toBe("No relevant change.");
   });
 
-  test("says all that matters", () => {
+  test("contains all important results", () => {
     expect(overallDirection(loud)).toBe("mixed");
     expect(verdictSentence(loud)).toMatch(
       /^Regressions and improvements: instructions 1 case worse \(\+4\.20 %\); time 1 case better \(-\d+\.\d+ %\)\. Gone fails that did not before; 1 case has figures on one side only\. Somebody should look at it\.$/,
     );
   });
 
-  test("passes no terminal's commands on", () => {
+  test("removes control sequences of terminals", () => {
     const hostile = { ...loud, newlyBroken: [{ benchmark: "\u001b[2Jx\u202ey", message: "" }] };
 
     // oxlint-disable-next-line no-control-regex
@@ -69,7 +69,7 @@ describe("the sentence", () => {
 });
 
 describe("the report", () => {
-  test("has the verdict, tables, the greatest changes, what is missing and how to see it again", () => {
+  test("has the verdict, tables, the largest changes, missing cases and the command that shows it again", () => {
     const text = reportMarkdown(loud);
 
     expect(text).toContain("### Benchmarks of `typescript`: `5.8.3` → `5.9.3`");
@@ -86,7 +86,7 @@ describe("the report", () => {
     expect(text).toContain("`grange bench compare 5.8.3 5.9.3`");
   });
 
-  test("lets no name out of its code span", () => {
+  test("keeps every name inside its code span", () => {
     const evil = "x` @everyone <img src=x onerror=alert(1)> | [a](javascript:b) #1\n\n# big";
     const text = reportMarkdown({
       ...loud,
@@ -105,7 +105,7 @@ describe("the report", () => {
     }
   });
 
-  test("stays short enough for a comment", () => {
+  test("is short enough for a comment", () => {
     const many = Array.from({ length: 2_000 }, (_, i) => i);
     const text = reportMarkdown({
       ...loud,

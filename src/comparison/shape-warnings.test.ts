@@ -10,15 +10,15 @@ const rules = { limit: 0.01, rounds: usualRounds, better: "lower" } as const;
 const pairsOf = (count: number, draw: (i: number) => Omit<Pair, "parentFirst">): Pair[] =>
   Array.from({ length: count }, (_, i) => ({ ...draw(i), parentFirst: i % 2 === 0 }));
 
-describe("a clock that is coarse", () => {
-  test("does not make figures resemble the ones before them: twice as fast is improved", () => {
+describe("a coarse clock", () => {
+  test("causes no autocorrelation warning: twice as fast is an improvement", () => {
     const pairs = pairsOf(20, () => ({ child: 50, parent: 100 }));
 
     expect(shapeWarnings(pairs)).toEqual([]);
     expect(judgeNoisy(pairs, [], rules)).toMatchObject({ verdict: "improved", warnings: [] });
   });
 
-  test("never turns a clear change into a warning where it hides all differences within a side", () => {
+  test("never turns a clear change into a warning when it hides all differences within a side", () => {
     const side = fc.integer({ min: 10, max: 40 });
     fc.assert(
       fc.property(side, fc.double({ min: 1, max: 1e6, noNaN: true }), (count, step) => {
@@ -33,7 +33,7 @@ describe("a clock that is coarse", () => {
     );
   });
 
-  test("is no two modes where it has two steps", () => {
+  test("does not make two steps look like two modes", () => {
     const pairs = pairsOf(20, (i) => ({ child: (i * 7) % 5 < 2 ? 1.01 : 1.02, parent: 3 }));
 
     expect(shapeWarnings(pairs)).toEqual([]);
@@ -41,7 +41,7 @@ describe("a clock that is coarse", () => {
 });
 
 // Measured with 5,000 sets each: 0.0 to 0.3 % for every kind of warning.
-describe("of clean figures there is seldom a warning", () => {
+describe("regular figures rarely cause a warning", () => {
   const spread = 0.01;
   const clean: Record<string, (random: () => number) => number> = {
     normal: (random) => 1 + spread * normal(random),
@@ -65,7 +65,7 @@ describe("of clean figures there is seldom a warning", () => {
   );
 });
 
-describe("what is odd is seen", () => {
+describe("an irregular shape is detected", () => {
   const random = seededRandom("odd");
   const odd: Record<string, (i: number) => number> = {
     "two modes": (i) => (i % 2 === 0 ? 1 : 1.2) + 0.005 * normal(random),
@@ -78,7 +78,7 @@ describe("what is odd is seen", () => {
     expect(shapeWarnings(pairs).join()).toContain(kind);
   });
 
-  test("also where a clock has steps", () => {
+  test("also when the clock has steps", () => {
     const pairs = pairsOf(40, (i) => ({ child: Math.round(4 * Math.sin(i / 3.5)), parent: 1 }));
 
     expect(shapeWarnings(pairs).join()).toContain("autocorrelation");

@@ -4,7 +4,7 @@ import { independent, modelProcess, simulateComparisons } from "./simulate-compa
 
 // The show table takes thousands of trials; this number is enough to detect a broken rule.
 
-test("equal artifacts raise no confirmed alarm", () => {
+test("equal artifacts cause no confirmed change", () => {
   const { confirmed, claimed } = simulateComparisons({
     trials: 150,
     shift: 0,
@@ -32,7 +32,7 @@ test.each([
   expect(wrongSide).toBe(0);
 });
 
-test("two modes as far apart as the change do not hide it, though self-tests taught a higher limit", () => {
+test("two modes as far apart as the change do not hide it, even if self-tests set a higher limit", () => {
   const { confirmed, noChange } = simulateComparisons({
     trials: 300,
     shift: 0.04,

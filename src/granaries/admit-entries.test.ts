@@ -62,7 +62,7 @@ test.each([
   expect(admitted(told, [result("k", value, output, log)], gone)).toEqual(expected);
 });
 
-test("an index names no more bytes than anybody would fetch, and each blob counts once", () => {
+test("the bytes named by an index are limited, and each blob counts once", () => {
   const half = claimed("half", 32 * GiB);
   const rest = claimed("rest", 32 * GiB);
   const entries = [entry("a", half), entry("b", half), entry("c", rest), entry("d", blob("more"))];

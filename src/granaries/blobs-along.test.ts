@@ -27,7 +27,7 @@ async function cameOf(results: readonly Record<string, number>[], wantedBytes: n
   return came.map(({ digest }) => letters.get(digestKey(digest))).join("");
 }
 
-test("the blobs of the first results come along, each once", async () => {
+test("the blobs of the first results are sent along, each once", async () => {
   expect(
     await cameOf(
       [
@@ -39,18 +39,18 @@ test("the blobs of the first results come along, each once", async () => {
   ).toBe("abc");
 });
 
-test("of a result all come or none, and a later one may fit", async () => {
+test("a result's blobs are sent all or none, and a later result may fit", async () => {
   expect(await cameOf([{ a: 10, b: 20 }, { c: 5 }], 29)).toBe("c");
   expect(await cameOf([{ a: 10, b: 65_537 }, { c: 65_536 }], 1_000_000)).toBe("c");
 });
 
-test("no more comes than one answer should hold, whatever is wanted", async () => {
+test("an answer never exceeds its limit, whatever is requested", async () => {
   const letters = ["a", "b", "c", "d", "e", "f"];
   const all = letters.map((letter) => ({ [letter]: 60_000 }));
   expect(await cameOf(all, 4_000_000_000)).toBe("abcd");
 });
 
-test("a value that is a row is no blob that has to be read", async () => {
+test("a value that is a row is not read as a blob", async () => {
   const bytes = Buffer.from("row");
   const result = { value: digestOf(bytes), blobs: [], bytes };
   const came = await blobsAlong({ get: async () => undefined }, [result], 100);

@@ -69,7 +69,7 @@ describe("a build gets", () => {
     expect(chosen(candidates)).toEqual(expected);
   });
 
-  test("a far complete ancestor's only after a near incomplete one's", () => {
+  test("the complete index of a distant ancestor only after the incomplete one of a near ancestor", () => {
     const far = Array.from({ length: 12 }, (_, n) => `p${n + 1}`);
     const candidates = [index("p1", { isComplete: false }), index("p12")];
 

@@ -7,7 +7,7 @@ const names = fc.stringMatching(/^x-[a-z0-9-]{1,20}$/).filter((name) => !name.in
 const texts = fc.stringMatching(/^[ -~]{0,40}$/);
 const blobs = fc.array(fc.nat(20).map((n) => digestOf(Buffer.from(`blob ${n}`))));
 
-test("what a granary says of a result is read again as it was", () => {
+test("a granary's information about a result is unchanged when it is read again", () => {
   fc.assert(
     fc.property(
       fc.dictionary(names, texts, { maxKeys: 5 }),
@@ -22,12 +22,12 @@ test("what a granary says of a result is read again as it was", () => {
   );
 });
 
-test("what Turborepo says that its task took is taken for its cost", () => {
+test("the task duration that Turborepo reports becomes the cost", () => {
   expect(fromAttributes({ "x-artifact-duration": "1200" })).toMatchObject({ costMs: 1_200 });
   expect(fromAttributes({ "x-artifact-duration": "soon" })).toMatchObject({ costMs: undefined });
 });
 
-describe("refused is", () => {
+describe("rejects", () => {
   const said = { attributes: {}, blobs: [], costMs: undefined };
   test.each([
     ["a header within a header", { "x-tag": "a\r\nset-cookie: b" }],
@@ -39,7 +39,7 @@ describe("refused is", () => {
     expect(() => toAttributes({ ...said, attributes })).toThrow(/attribute/);
   });
 
-  test("a word of our own, silently", () => {
+  test("an attribute with Grange's own name is ignored", () => {
     expect(toAttributes({ ...said, attributes: { "grange-cost-ms": "1" } })).toEqual({});
   });
 });

@@ -82,11 +82,11 @@ export async function farmOfGranaries(
     caches,
     clock,
     granaries,
-    /** Another server of the same farm. */
+    /** Opens another server of the same farm. */
     open,
     put,
 
-    /** An entry of ccache's, kept. */
+    /** Stores an entry of ccache. */
     async aResult(project: string, key: string, value = `value of ${key}`): Promise<ToldResult> {
       const told = toolResult(key, await put(value));
       await granaries.publishResults(project, [told], "a");

@@ -44,7 +44,7 @@ async function scene() {
   };
 }
 
-test("a small blob that was sent lately is not read again, for whichever project", async () => {
+test("a small blob that was sent recently is not read again, for any project", async () => {
   const { fetch, reads } = await scene();
   expect(await fetch("first")).toEqual([text]);
   expect(await fetch("first")).toEqual([text]);
@@ -52,7 +52,7 @@ test("a small blob that was sent lately is not read again, for whichever project
   expect(reads()).toBe(1);
 });
 
-test("and is nobody's who does not have it, or has it no more", async () => {
+test("a recently sent blob is not given to a project that does not have it, or no longer has it", async () => {
   const { fetch, had } = await scene();
   await fetch("first");
   expect(await fetch("another")).toEqual(["absent"]);

@@ -32,7 +32,7 @@ const left = async (project: string) =>
 const grow = (project: string) =>
   db.run(sql`update commit_index set last_used_at = ${longAgo} where project = ${project}`);
 
-test("unused indexes go, but for the newest three of a protected branch", async () => {
+test("unused indexes are removed, except the newest three of a protected branch", async () => {
   await indexesOf("old", ["main", "main", "main", "main", "topic", ""]);
   await grow("old");
   const asked: string[] = [];
@@ -47,7 +47,7 @@ test("unused indexes go, but for the newest three of a protected branch", async 
   expect(asked.sort()).toEqual(["r main", "r topic"]);
 });
 
-test("an index that serves a build stays", async () => {
+test("an index that serves a build is kept", async () => {
   await indexesOf("used", ["main", "main"]);
   await grow("used");
 
@@ -57,7 +57,7 @@ test("an index that serves a build stays", async () => {
   expect(await left("used")).toEqual([sha(1)]);
 });
 
-test("a build is stored once, listed with others, and forgotten in the end", async () => {
+test("a build is stored once, listed with others, and removed after its time", async () => {
   const reports = ["01", "02", "03"].map((day) =>
     aReport("builds", {
       startedAt: `2026-11-${day}T10:00:00.000Z`,

@@ -5,7 +5,7 @@ import { granaryFigures } from "./granary-figures.store.ts";
 const farm = await freshFarmOfGranaries();
 afterAll(() => farm.stop());
 
-test("what builds had ahead is told by project: how much, how much for nothing, and how early", async () => {
+test("prefetching is reported by project: how much, how much of it was unused, and how early", async () => {
   const leads = [{ medianMs: 10, leastMs: 1 }, null, { medianMs: 900, leastMs: 2 }];
   for (const lead of leads) await farm.granaries.reportBuild(aReport("early", { lead }), "p");
   await farm.granaries.reportBuild(aReport("never"), "p");

@@ -8,7 +8,7 @@ afterAll(() => db.close());
 
 const bound = (who: string, most = 2) => ({ what: "told of it", who, most });
 
-test("each may do so much an hour", async () => {
+test("each principal has a limit per hour", async () => {
   await countOnce(db, bound("a"));
   await countOnce(db, bound("a"));
   await countOnce(db, bound("b"));
@@ -23,7 +23,7 @@ test("each may do so much an hour", async () => {
   await expect(countOnce(db, bound("a"))).rejects.toMatchObject({ code: "resource_exhausted" });
 });
 
-test("servers that count at once let through no more than one of them would", async () => {
+test("servers that count at once do not exceed the limit together", async () => {
   const ends = await Promise.allSettled(
     Array.from({ length: 20 }, () => countOnce(db, bound("many", 7))),
   );
@@ -31,7 +31,7 @@ test("servers that count at once let through no more than one of them would", as
   expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(7);
 });
 
-test("whose hour is over is forgotten", async () => {
+test("counts of past hours are deleted", async () => {
   await countOnce(db, bound("gone", 1));
   await db.run(sql`update hourly_count set since = since - interval '2 hours' where who = 'gone'`);
 

@@ -27,13 +27,13 @@ async function headOf(index: ReturnType<typeof indexOf>, mostBytes: number, alon
   );
 }
 
-test("is what is asked for first, each result followed by its blobs", async () => {
+test("contains the first requests, each result followed by its blobs", async () => {
   const index = indexOf([entry("b", 20, 200), entry("c", 30, 300), entry("a", 10, 100)]);
 
   expect(await headOf(index, 100_000)).toEqual(["a", 100, "b", 200, "c", 300]);
 });
 
-test("counts what several have once, and leaves out what does not fit", async () => {
+test("counts shared blobs once, and leaves out items that do not fit", async () => {
   const shared = sized("shared", 5_000);
   const index = indexOf([
     entry("a", 1, 100, shared),
@@ -45,13 +45,13 @@ test("counts what several have once, and leaves out what does not fit", async ()
   expect(await headOf(index, 8_000)).toEqual(["a", 100, 5_000, "b", 200]);
 });
 
-test("is bounded, whatever is wished for", async () => {
+test("is limited, whatever is requested", async () => {
   const index = indexOf(Array.from({ length: 100 }, (_, n) => entry(`k${n}`, n, 10_000)));
 
   expect((await headOf(index, 1e9)).length).toBe(2 * 12);
 });
 
-test("knows what a base adds, and has nothing of an index that is not at hand, or is none", async () => {
+test("includes entries of a base, and is empty for an index that is absent or invalid", async () => {
   const base = indexOf([entry("a", 10, 100)]);
   const index = indexOf([entry("b", 5, 50)], base.digest);
   const nonsense = { digest: index.digest, data: Buffer.from("nonsense") };

@@ -31,7 +31,7 @@ async function someResults(project: string, count: number, from = 0) {
   return Promise.all(names.map((name) => farm.aResult(project, name)));
 }
 
-test("what several builds of a commit asked for comes together, and less takes nothing away", async () => {
+test("the requests of several builds of a commit are merged, and a smaller build removes nothing", async () => {
   const results = await someResults("merge", 5);
   const entries = results.map((result, i) => entryOf(result, i));
 
@@ -45,7 +45,7 @@ test("what several builds of a commit asked for comes together, and less takes n
   expect(await stored("merge", 1)).toMatchObject({ entries: 5, isComplete: true, builds: 2 });
 });
 
-test("an empty session makes no index, and takes nothing from one", async () => {
+test("an empty session creates no index, and removes nothing from one", async () => {
   const [result] = await someResults("empty", 1);
   const before = await farm.publish(buildOf("empty", 1), []);
   const full = await farm.publish(buildOf("empty", 1), result ? [entryOf(result)] : []);
@@ -57,7 +57,7 @@ test("an empty session makes no index, and takes nothing from one", async () => 
   expect(await farm.entriesOf(after.index)).toHaveLength(1);
 });
 
-test("two servers that are told of one commit at once lose nothing", async () => {
+test("two servers that receive the same commit at once lose nothing", async () => {
   const results = await someResults("race", 24);
   const servers = [farm.open(), farm.open()];
 
@@ -74,7 +74,7 @@ test("two servers that are told of one commit at once lose nothing", async () =>
   expect(row).toMatchObject({ entries: 24, builds: 24, version: 24 });
 });
 
-test("descendants' indexes are stored as what differs, each but one read away from its base", async () => {
+test("indexes of descendants are stored as differences, each one read from its base", async () => {
   const results = await someResults("chain", 60);
   const entries = results.map((result, i) => entryOf(result, i));
   const whole = await farm.publish(buildOf("chain", 1), entries.slice(0, 40));
@@ -94,7 +94,7 @@ test("descendants' indexes are stored as what differs, each but one read away fr
   expect(keys(await farm.entriesOf(last?.digest))).toEqual(keys(entries.slice(19, 59)));
 });
 
-test("an index whose base is gone is not offered to anybody", async () => {
+test("an index without its base is not offered", async () => {
   const results = await someResults("baseless", 20);
   const entries = results.map((result, i) => entryOf(result, i));
   const base = await farm.publish(buildOf("baseless", 1), entries.slice(0, 18));
@@ -109,7 +109,7 @@ test("an index whose base is gone is not offered to anybody", async () => {
   expect(await offered()).toBe(1);
 });
 
-test("an index whose base is lost begins anew with what is told", async () => {
+test("an index whose base is lost starts again with the published entries", async () => {
   const results = await someResults("lost", 3);
   const told = results.map((result) => entryOf(result));
   const first = await farm.publish(buildOf("lost", 1), told.slice(0, 2));
@@ -121,7 +121,7 @@ test("an index whose base is lost begins anew with what is told", async () => {
 });
 
 describe("a hostile index", () => {
-  test("names results that the project lacks in vain, and its blobs only as far as they are theirs", async () => {
+  test("gains nothing by naming results that the project lacks, or foreign blobs", async () => {
     const [mine] = await someResults("hostile", 1);
     const others = await farm.put("a blob of somebody else's");
     const theirs = await farm.aResult("elsewhere", "theirs");
@@ -138,7 +138,7 @@ describe("a hostile index", () => {
     expect(entry?.blobs.map(digestKey)).toEqual([digestKey(mine.value)]);
   });
 
-  test("of a million entries is refused", async () => {
+  test("with a million entries is rejected", async () => {
     const one = Buffer.from(
       encodeIndex({
         base: undefined,
@@ -163,7 +163,7 @@ describe("a hostile index", () => {
     expect(await stored("million", 1)).toBeUndefined();
   });
 
-  test("with a base of its own choice is refused", async () => {
+  test("with its own base is rejected", async () => {
     const base = await farm.put("anything");
     const looped = await farm.put(encodeIndex({ base, entries: [], removed: [] }));
 
@@ -177,7 +177,7 @@ describe("a hostile index", () => {
     ).rejects.toThrow(/stands alone/);
   });
 
-  test("that is not here is asked for", async () => {
+  test("that is absent is requested", async () => {
     const digest = toolResult("x", await farm.put("x")).value;
     await farm.disk.remove(digest);
 
@@ -192,7 +192,7 @@ describe("a hostile index", () => {
   });
 });
 
-test("a commit that a known repository lacks is refused, and one of no known repository believed", async () => {
+test("rejects a commit that a known repository lacks, and accepts commits of unknown repositories", async () => {
   const [result] = await someResults("foreign", 1);
   const picky = await farmOfGranaries(db, {
     knowsCommit: async (repository, commit) => {
@@ -213,7 +213,7 @@ test("a commit that a known repository lacks is refused, and one of no known rep
   await picky.stop();
 });
 
-test("a project gets so many new indexes an hour, and old ones go on growing", async () => {
+test("limits new indexes of a project per hour, but not the growth of existing ones", async () => {
   const few = await farmOfGranaries(db, { mostNewIndexesAnHour: 2 });
   const results = await Promise.all(["a", "b"].map((key) => few.aResult("limited", key)));
   const [a, b] = results.map((result) => [entryOf(result)]);
@@ -228,7 +228,7 @@ test("a project gets so many new indexes an hour, and old ones go on growing", a
   await few.stop();
 });
 
-test("environments are never mixed", async () => {
+test("keeps environments separate", async () => {
   const [one, other] = await someResults("environments", 2);
   const build = buildOf("environments", 1);
   if (!one || !other) throw new Error("nothing was kept");

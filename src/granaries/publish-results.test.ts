@@ -12,14 +12,14 @@ const farm = await freshFarmOfGranaries();
 const { db } = farm;
 afterAll(() => farm.stop());
 
-test("an action's result is kept for build tools, and found again byte for byte", async () => {
+test("an action's result is stored for build tools, and is returned byte for byte", async () => {
   const { told, action, output, bytes, ends } = await farm.anAction("keep", "an action", {
     executionMetadata: {
       executionStartTimestamp: { seconds: 10n, nanos: 0 },
       executionCompletedTimestamp: { seconds: 11n, nanos: 500_000_000 },
     },
   });
-  // The store has forgotten it: the row has not.
+  // The blob store lost the value; the row still exists.
   await farm.disk.remove(told.value);
 
   const hit = await lookUpActionResult(
@@ -38,7 +38,7 @@ test("an action's result is kept for build tools, and found again byte for byte"
   expect(Buffer.from((await farm.blobs.get(told.value)) ?? [])).toEqual(Buffer.from(bytes));
 });
 
-test("a tool's entry is kept with what it says, in one call with others", async () => {
+test("a tool's entry is stored with its attributes, together with others", async () => {
   const manifest = await farm.put("manifest");
   const named = await farm.put("a blob that the manifest names");
   const said = { attributes: { "x-artifact-tag": "t" }, blobs: [named], costMs: 12 };
@@ -57,7 +57,7 @@ test("a tool's entry is kept with what it says, in one call with others", async 
   );
 });
 
-test("what is told again is known, Nx's first stays, and others' last", async () => {
+test("a repeated result is known; for Nx the first value stays, for others the last", async () => {
   const [one, two] = [await farm.put("one"), await farm.put("two")];
   const publish = (namespace: "nx" | "ccache", value: typeof one) =>
     farm.granaries.publishResults("again", [toolResult("k", value, { namespace })], "p");
@@ -80,7 +80,7 @@ test("what is told again is known, Nx's first stays, and others' last", async ()
   );
 });
 
-test("what an approximation may stand for is the last that anybody said", async () => {
+test("the last approximation claim counts", async () => {
   const [one, two] = [await farm.put("candidates: one"), await farm.put("candidates: two, one")];
   const approx = (value: typeof one) =>
     toolResult("approx/stale", value, { namespace: "results" as const });
@@ -95,7 +95,7 @@ test("what an approximation may stand for is the last that anybody said", async 
   expect(await farm.granaries.lookUp("approx", [approx(one)])).toMatchObject([{ value: two }]);
 });
 
-test("each result has an end of its own: missing blobs are named, nonsense is refused", async () => {
+test("each result has its own outcome: missing blobs are listed, invalid results are rejected", async () => {
   const here = await farm.put("here");
   const gone = digestOf(Buffer.from("never sent"));
   const value = await farm.put(Buffer.from([0xff, 0xff, 0xff]));
@@ -124,7 +124,7 @@ test("each result has an end of its own: missing blobs are named, nonsense is re
   expect(ends[0]).toEqual({ kind: "incomplete", missing: [gone] });
 });
 
-test("a result that failed, or names what is not here, is not kept", async () => {
+test("a result that failed, or names absent blobs, is not stored", async () => {
   const failed = await farm.anAction("failed", "a failure", { exitCode: 1 });
   const gone = toDigestMessage(digestOf(Buffer.from("gone")));
   const partial = await farm.anAction("failed", "half", {
@@ -136,7 +136,7 @@ test("a result that failed, or names what is not here, is not kept", async () =>
   expect(await farm.granaries.lookUp("failed", [failed.told, partial.told])).toEqual([]);
 });
 
-test("a result of which a blob was lost is none", async () => {
+test("a result with a lost blob is not found", async () => {
   const { told, output } = await farm.anAction("losses", "an action");
   const entry = await farm.aResult("losses", "k");
   expect(await farm.granaries.lookUp("losses", [told, entry])).toHaveLength(2);
@@ -147,7 +147,7 @@ test("a result of which a blob was lost is none", async () => {
   expect(await farm.granaries.lookUp("losses", [told, entry])).toEqual([]);
 });
 
-test("however many keys are asked for, it is one statement for each kind", async () => {
+test("any number of keys needs one statement per kind", async () => {
   const actions = await Promise.all([1, 2, 3].map((n) => farm.anAction("counted", `action ${n}`)));
   const entries = await Promise.all([1, 2, 3].map((n) => farm.aResult("counted", `k${n}`)));
   let statements = 0;
@@ -169,7 +169,7 @@ test("however many keys are asked for, it is one statement for each kind", async
   await counting.stop();
 });
 
-test("a filter that was made a moment ago does not deny what has been kept since, by whichever server", async () => {
+test("a new filter contains every result that any server has stored since", async () => {
   await farm.aResult("filter-age", "early");
   const mayHave = async () => {
     const filter = await farm.granaries.keyFilter("filter-age");
@@ -189,7 +189,7 @@ test("a filter that was made a moment ago does not deny what has been kept since
   expect([late, other, told].map(has)).toEqual([true, true, true]);
 });
 
-test("a filter to which much was added is made anew, and denies what is not there", async () => {
+test("a filter with many additions is rebuilt, and then excludes absent keys again", async () => {
   await farm.aResult("filter-full", "early");
   await farm.granaries.keyFilter("filter-full");
   const value = await farm.put("of all");
@@ -205,7 +205,7 @@ test("a filter to which much was added is made anew, and denies what is not ther
   expect(absent.filter(has).length).toBeLessThan(many.length / 10);
 });
 
-test("the filter of keys knows all results of a project, and few others", async () => {
+test("the filter contains all keys of a project, and few others", async () => {
   const { told } = await farm.anAction("filter", "an action");
   const entry = await farm.aResult("filter", "k");
   const elsewhere = await farm.aResult("filter-2", "k2");

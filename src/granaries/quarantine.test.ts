@@ -61,7 +61,7 @@ const hit = (project: string, actionDigest: Digest) =>
     "clients too",
   );
 
-test("a tool's result in quarantine is given to nobody and kept from nobody until it is released", async () => {
+test("a tool's result in quarantine is hidden from everybody until it is released", async () => {
   const told = await farm.aResult("tool", "k");
   const name = { project: "tool", tool: "ccache", key: "k" } as const;
 
@@ -86,7 +86,7 @@ test("a tool's result in quarantine is given to nobody and kept from nobody unti
   expect(await farm.granaries.lookUp("tool", [told])).toHaveLength(1);
 });
 
-test("an action's is not given by gRPC nor HTTP, whoever writes it again", async () => {
+test("an action's result in quarantine is returned neither by gRPC nor by HTTP, whoever writes it again", async () => {
   const { told, action, output, bytes } = await farm.anAction("action", "an action");
   const http = { project: "action", tool: "bazel", key: `ac/${action.hash}` } as const;
 
@@ -116,14 +116,14 @@ test("an action's is not given by gRPC nor HTTP, whoever writes it again", async
   expect((await hit("action", action))?.result.outputFiles[0]?.digest?.hash).toBe(output.hash);
 });
 
-test("what was put to Bazel's HTTP cache is not given as an action's result either, nor kept as one later", async () => {
+test("a quarantined entry of Bazel's HTTP cache is not returned as an action's result, and not stored as one later", async () => {
   const { told, action, bytes } = await farm.anAction("other", "an action");
   const http = { namespace: "bazel" as const, key: `ac/${action.hash}`, value: told.value };
   await farm.blobs.put(told.value, bytes);
   await farm.granaries.publishResults("late", [{ ...told, ...http, blobs: [] }], "a");
   expect(await report("late", { ...told, ...http })).toBe(true);
 
-  // Neither by a client that speaks REv2, nor by a worker, nor by another size of the action.
+  // Stored neither by a REv2 client, nor by a worker, nor with another size of the action.
   await farm.granaries.publishResults("late", [told], "p");
   await recordActionResult(db, {
     project: "late",
@@ -145,7 +145,7 @@ test("what was put to Bazel's HTTP cache is not given as an action's result eith
   expect(await hit("late", action)).toBeDefined();
 });
 
-test("only what the farm has as it was doubted goes into quarantine", async () => {
+test("only a result that the farm still has with the doubted value goes into quarantine", async () => {
   const told = await farm.aResult("doubts", "k");
 
   expect(await report("doubts", { ...told, key: "nobody's" })).toBe(false);
@@ -156,14 +156,14 @@ test("only what the farm has as it was doubted goes into quarantine", async () =
   expect(await farm.granaries.lookUp("doubts", [told])).toHaveLength(1);
 });
 
-test("two that find the same at once are both told so", async () => {
+test("two granaries that find the same difference at once both succeed", async () => {
   const told = await farm.aResult("twice", "k");
 
   expect(await Promise.all([report("twice", told), report("twice", told)])).toEqual([true, true]);
   expect((await quarantinePage(db, "twice")).results).toHaveLength(1);
 });
 
-test("one action under both of its names is put there once, whoever is first", async () => {
+test("an action with two names is put into quarantine once, whoever is first", async () => {
   const { told, action } = await farm.anAction("names", "an action");
   const http = { namespace: "bazel" as const, key: `ac/${action.hash}`, value: told.value };
   await farm.granaries.publishResults("names", [{ ...told, ...http, blobs: [] }], "a");
@@ -180,7 +180,7 @@ test("one action under both of its names is put there once, whoever is first", a
   expect(results).toHaveLength(1);
 });
 
-test("one that writes while it is put into quarantine does not get through", async () => {
+test("a write during the quarantine of its key is rejected", async () => {
   const told = await farm.aResult("race", "k");
   const entry = { project: "race", tool: "ccache", key: "k" } as const;
   const other = await farm.put("other");
@@ -197,7 +197,7 @@ test("one that writes while it is put into quarantine does not get through", asy
   expect(await farm.caches.find(entry)).toBeUndefined();
 });
 
-test("nobody empties a farm: so many an hour, and only by who found them", async () => {
+test("reports are limited per hour and principal, so nobody can empty a farm", async () => {
   const parts = { db, clock: farm.clock, mostAnHour: 2 };
   const results = await Promise.all(["a", "b", "c"].map((key) => farm.aResult("limit", key)));
   const [a, b, c] = results.map((told) => divergenceOf(told));
@@ -212,7 +212,7 @@ test("nobody empties a farm: so many an hour, and only by who found them", async
   expect(await quarantine(parts, "limit", c, "another")).toBe(true);
 });
 
-test("its page says who made it, who was given it, and how much they made of it", async () => {
+test("the page shows the maker, the receivers, and how many results they made from it", async () => {
   const told = await farm.aResult("page", "k");
   const given = aReport("page", {
     asked: [asked("before", "missed", 1), asked("k", "prefetched", 5), asked("after", "missed", 9)],
@@ -236,7 +236,7 @@ test("its page says who made it, who was given it, and how much they made of it"
   ]);
 });
 
-test("what was made from it goes there when somebody says so, is heard of, and is released with it", async () => {
+test("results made from it join the quarantine on request, are reported, and are released with it", async () => {
   const project = "made-from";
   const told = await farm.aResult(project, "k");
   const names = ["before", "after", "hit", "elsewhere"] as const;
@@ -296,7 +296,7 @@ test("what was made from it goes there when somebody says so, is heard of, and i
   ]);
 });
 
-test("a granary hears what is in quarantine, under both names, once, and in pieces", async () => {
+test("a granary receives the quarantined keys, under both names, once, and in parts", async () => {
   const tool = await farm.aResult("news", "k");
   const { told: action, action: digest } = await farm.anAction("news", "an action");
   const later = await farm.aResult("news", "later");
@@ -326,7 +326,7 @@ test("a granary hears what is in quarantine, under both names, once, and in piec
   expect((await tellOfQuarantine(db, "another project", 0)).results).toEqual([]);
 });
 
-test("one that was released and is doubted again is told again", async () => {
+test("a key that is released and doubted again is reported again", async () => {
   const told = await farm.aResult("again", "k");
   await report("again", told);
   const { version } = await tellOfQuarantine(db, "again", 0);
@@ -340,7 +340,7 @@ test("one that was released and is doubted again is told again", async () => {
   ]);
 });
 
-test("what is not in quarantine cannot be released", async () => {
+test("a key that is not in quarantine cannot be released", async () => {
   await expect(
     db.transaction((tx) => release(tx, "none", { namespace: "ccache", key: "k" }, "root")),
   ).rejects.toMatchObject({ code: "not_found" });

@@ -5,7 +5,7 @@ import { listBuilds } from "./granary-build.store.ts";
 const farm = await freshFarmOfGranaries({ mostReportsAnHour: 3 });
 afterAll(() => farm.stop());
 
-test("what somebody reports within an hour is bounded on all servers together", async () => {
+test("reports of a principal are limited per hour, on all servers together", async () => {
   const servers = [farm.open(), farm.open()];
   const tell = async (n: number, who: string) => {
     await servers[n % 2]?.reportBuild(aReport("limited", { branch: who }), who);

@@ -5,7 +5,7 @@ import type { IndexedBuild } from "./indexed-build.ts";
 const farm = await freshFarmOfGranaries();
 afterAll(() => farm.stop());
 
-/** As a CI has it: detached, and cut off from its ancestors. */
+/** A clone as on CI: with a detached HEAD and without ancestors. */
 const freshClone = (project: string, more: Partial<IndexedBuild> = {}): IndexedBuild => ({
   ...buildOf(project, 99, more),
   commits: [sha(99)],
@@ -25,7 +25,7 @@ const chosen = async (build: IndexedBuild) =>
     ({ candidate, source }) => `${source} ${Number(`0x${candidate.commit}`)}`,
   );
 
-test("a build that nothing is nearer to has the repository's newest, complete ones first", async () => {
+test("a build without nearer indexes gets the newest of the repository, complete ones first", async () => {
   await told("newest", 1, "main");
   await told("newest", 2, "feature");
   await told("newest", 3, "other", false);
@@ -37,7 +37,7 @@ test("a build that nothing is nearer to has the repository's newest, complete on
   expect(await chosen({ ...freshClone("newest"), commits: [] })).toEqual([]);
 });
 
-test("of these, one whose blob was lost is passed over", async () => {
+test("an index with a lost blob is skipped", async () => {
   await told("lost", 1, "main");
   const lost = await told("lost", 2, "main");
   await farm.disk.remove(lost);

@@ -34,13 +34,13 @@ const all = inDomain(protectedDomain);
 const ada = inDomain("user/ada");
 const bob = inDomain("user/bob");
 
-/** An action whose result is a blob, but no row yet. */
+/** Stores an action whose result is a blob, but not yet a row. */
 async function anUntoldAction(name: string) {
   const { told } = await farm.anAction("elsewhere", name);
   return told;
 }
 
-test("what somebody tells without the right to write for all is theirs alone", async () => {
+test("results of a principal without the right to write for all are visible only to it", async () => {
   const told = await anUntoldAction("ada's");
 
   expect(await ada.publishResults("p", [told], "ada")).toEqual([{ kind: "kept" }]);
@@ -56,7 +56,7 @@ test("what somebody tells without the right to write for all is theirs alone", a
   expect([await has(ada), await has(all), await has(bob)]).toEqual([true, false, false]);
 });
 
-test("what is told for all serves everybody, and nobody's own word takes its place for others", async () => {
+test("results for all are visible to everybody, and private results do not replace them for others", async () => {
   const told = await anUntoldAction("for all");
   await all.publishResults("p", [told], "ci");
   const other = await farm.put("no ActionResult of that");
@@ -69,7 +69,7 @@ test("what is told for all serves everybody, and nobody's own word takes its pla
   expect(await bob.lookUp("p", [told])).toMatchObject([{ value: told.value }]);
 });
 
-test("entries of tools' caches are everybody's, and not to be told for oneself", async () => {
+test("entries of tools' caches belong to everybody, and cannot be private", async () => {
   const told = toolResult("poison", await farm.put("poison"));
 
   expect(await ada.publishResults("p", [told], "ada")).toMatchObject([
@@ -78,7 +78,7 @@ test("entries of tools' caches are everybody's, and not to be told for oneself",
   expect(await all.lookUp("p", [told])).toEqual([]);
 });
 
-test("an index of one's own serves oneself, before that of all", async () => {
+test("a private index serves its owner, before the index of all", async () => {
   const shared = await farm.aResult("index", "shared");
   const own = await anUntoldAction("own of the index");
   await ada.publishResults("index", [own], "ada");
@@ -100,7 +100,7 @@ test("an index of one's own serves oneself, before that of all", async () => {
   });
 });
 
-test("one's own indexes do not use up what all may have within an hour", async () => {
+test("private indexes do not count towards the hourly limit of all", async () => {
   const few = (domain: string) =>
     openGranaries({
       db,

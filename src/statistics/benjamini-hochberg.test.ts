@@ -4,7 +4,7 @@ import { benjaminiHochberg } from "./benjamini-hochberg.ts";
 
 const ps = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 30 });
 
-test("never makes a p-value smaller, and keeps their order", () => {
+test("never decreases a p-value, and keeps their order", () => {
   fc.assert(
     fc.property(ps, (given) => {
       const adjusted = benjaminiHochberg(given);
@@ -18,7 +18,7 @@ test("never makes a p-value smaller, and keeps their order", () => {
   );
 });
 
-test("one more hopeless case makes none look better", () => {
+test("one more insignificant case improves no other case", () => {
   fc.assert(
     fc.property(ps, (given) => {
       const alone = benjaminiHochberg(given);
@@ -28,7 +28,7 @@ test("one more hopeless case makes none look better", () => {
   );
 });
 
-test("leaves a single one as it is, and none alone", () => {
+test("leaves a single p-value unchanged, and accepts an empty list", () => {
   expect(benjaminiHochberg([0.03])).toEqual([0.03]);
   expect(benjaminiHochberg([])).toEqual([]);
 });

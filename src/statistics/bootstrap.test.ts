@@ -11,7 +11,7 @@ const interval = (values: number[], seed: number | string) => {
   });
 };
 
-test("the same seed gives the same interval; another gives another", () => {
+test("the same seed gives the same interval; another seed gives another one", () => {
   const values = [1, 5, 2, 8, 3, 9, 4, 7, 6, 2.5, 3.5, 11];
 
   expect(interval(values, "a")).toEqual(interval(values, "a"));
@@ -27,7 +27,7 @@ test("each draw takes as many units as there are", () => {
 });
 
 test.each([5, 10, 20])(
-  "an interval of %i values misses the truth about once in a hundred",
+  "an interval of %i values misses the true value about once in a hundred",
   (size) => {
     const random = seededRandom(size);
     let missed = 0;
@@ -44,7 +44,7 @@ test.each([5, 10, 20])(
   },
 );
 
-test("few units get a wider interval than many", () => {
+test("fewer units give a wider interval", () => {
   expect(expandedTail(5, 0.99)).toBeLessThan(expandedTail(20, 0.99));
   expect(expandedTail(2_000, 0.99)).toBeCloseTo(0.005, 4);
 });

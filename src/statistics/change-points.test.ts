@@ -29,7 +29,7 @@ describe("change points", () => {
     expect(found[0]?.p).toBeLessThan(1e-20);
   });
 
-  test("keeps no step that is smaller than wanted", () => {
+  test("reports no step that is smaller than requested", () => {
     const values = series(
       [
         [30, 100],
@@ -43,7 +43,7 @@ describe("change points", () => {
     expect(changePoints(values, { magnitude: 0.5 })).toEqual([]);
   });
 
-  test("waits for a second value: one may be an outlier", () => {
+  test("waits for a second value, because one may be an outlier", () => {
     const steady = series([[40, 100]], 0.5);
 
     expect(changePoints([...steady, 130])).toEqual([]);
@@ -51,13 +51,13 @@ describe("change points", () => {
     expect(changePoints([...steady, 130], { leastSegment: 1 })).toHaveLength(1);
   });
 
-  test("makes nothing of one outlier in the middle", () => {
+  test("ignores one outlier in the middle", () => {
     const steady = series([[40, 100]], 0.5);
 
     expect(changePoints([...steady.slice(0, 20), 130, ...steady.slice(20)])).toEqual([]);
   });
 
-  test.each([0.1, 1, 123_456_789.123, 0])("sees no step in %d over and over", (value) => {
+  test.each([0.1, 1, 123_456_789.123, 0])("finds no step in %d repeated values", (value) => {
     expect(changePoints(Array.from({ length: 300 }, () => value))).toEqual([]);
   });
 
@@ -70,13 +70,13 @@ describe("change points", () => {
     expect(changePoints(values).map(({ index }) => index)).toEqual([20]);
   });
 
-  test("takes anything: no values, one, two", () => {
+  test("accepts any input: no values, one, two", () => {
     expect(changePoints([])).toEqual([]);
     expect(changePoints([1])).toEqual([]);
     expect(changePoints([1, 2])).toEqual([]);
   });
 
-  test("names only steps that hold between those that are left, where that is asked for", () => {
+  test("reports only steps that are significant between the remaining ones, if requested", () => {
     const drawn = (seed: number) => {
       const random = seededRandom(seed);
       let level = 100;
@@ -121,7 +121,7 @@ describe("change points", () => {
     );
   });
 
-  test("looks through 3,000 values in less than a tenth of a second", () => {
+  test("examines 3,000 values in less than a tenth of a second", () => {
     const values = series(
       Array.from({ length: 15 }, (_, i) => [200, 100 + (i % 4) * 5] as [number, number]),
       1,

@@ -10,14 +10,14 @@ describe("Mann and Whitney's test", () => {
     { a: [1, 2, 3], b: [4, 5, 6], p: 0.1 },
     { a: [1, 2, 3, 4], b: [5, 6, 7, 8], p: 2 / 70 },
     { a: [1, 2, 3, 4, 5], b: [6, 7, 8, 9, 10], p: 2 / 252 },
-    // These are benchstat's own exact values, and also .1 and .02857142857 above.
+    // These are benchstat's own exact values, like 0.1 and 0.02857142857 above.
     { a: [1, 2, 5, 7], b: [3, 4, 6, 8], p: 34 / 70 },
     { a: [1, 1, 1], b: [1, 1, 1], p: 1 },
   ])("gives $p for $a against $b", ({ a, b, p }) => {
     expect(mannWhitney(a, b).p).toBeCloseTo(p, 14);
   });
 
-  test("does not care which sample is which", () => {
+  test("does not depend on the order of the samples", () => {
     fc.assert(
       fc.property(sample(), sample(), (a, b) => {
         const here = mannWhitney(a, b);
@@ -28,7 +28,7 @@ describe("Mann and Whitney's test", () => {
     );
   });
 
-  test("sees ranks only: no growing function changes it", () => {
+  test("depends only on ranks: no increasing function changes it", () => {
     fc.assert(
       fc.property(sample(), sample(), (a, b) => {
         const grown = (values: number[]) => values.map((x) => Math.exp(x) * 1e-9);
@@ -37,7 +37,7 @@ describe("Mann and Whitney's test", () => {
     );
   });
 
-  test("gives a probability, and 1 for equal samples", () => {
+  test("returns a probability, and 1 for equal samples", () => {
     fc.assert(
       fc.property(sample(), sample(), (a, b) => {
         const { p } = mannWhitney(a, b);
@@ -48,7 +48,7 @@ describe("Mann and Whitney's test", () => {
     );
   });
 
-  test("holds its error of one in a hundred over all orders of ten values", () => {
+  test("keeps its error rate of one in a hundred over all orders of ten values", () => {
     // Without a difference, all 252 ways to divide ten values into two samples are equally likely.
     const deals = Array.from({ length: 2 ** 10 }, (_, bits) => bits).filter(
       (bits) => bits.toString(2).replaceAll("0", "").length === 5,
@@ -67,7 +67,7 @@ describe("Mann and Whitney's test", () => {
     expect(alarms).toHaveLength(2);
   });
 
-  test("goes on smoothly above fifty values", () => {
+  test("continues smoothly above fifty values", () => {
     const a = Array.from({ length: 50 }, (_, i) => i * 1.01);
     const b = Array.from({ length: 50 }, (_, i) => i * 1.01 + 8.3);
 

@@ -14,7 +14,7 @@ test("every function has vectors", () => {
   expect(kinds).toHaveLength(11);
 });
 
-test.each(kinds)("%s answers as SciPy does", (kind) => {
+test.each(kinds)("%s returns the same as SciPy", (kind) => {
   const differences = vectors
     .filter(({ question }) => question.f === kind)
     .map(({ question, answer }) => differenceOf(answerOf(question), answer));

@@ -5,7 +5,7 @@ import { pseudoMedian, resampledPseudoMedian, walshAverages } from "./hodges-leh
 import { pseudoMedianInterval } from "./pseudo-median-interval.ts";
 import { exponential, normal, seededRandom } from "./seeded-random.ts";
 
-/** Computes every draw completely and sorts all: the definition. */
+/** Computes every draw completely and sorts all of them, which is the definition. */
 function reckonedThrough(values: readonly number[]) {
   const averages = walshAverages(values);
   const interval = bootstrapInterval(values.length, resampledPseudoMedian(averages), {
@@ -24,17 +24,20 @@ function differenceOver(values: readonly number[]): number {
   return Math.max(...ends.map((end) => Math.abs(quick[end] - slow[end]) / scale));
 }
 
-test.each([1, 2, 3, 5, 10, 20, 40])("of %i values it is what all draws say", (count) => {
-  const random = seededRandom(count);
-  for (let trial = 0; trial < 20; trial++) {
-    const even = Array.from({ length: count }, () => normal(random));
-    const lopsided = Array.from({ length: count }, () => exponential(random, 1) ** 3);
-    expect(differenceOver(even)).toBeLessThan(1e-12);
-    expect(differenceOver(lopsided)).toBeLessThan(1e-12);
-  }
-});
+test.each([1, 2, 3, 5, 10, 20, 40])(
+  "with %i values it equals the interval of all draws",
+  (count) => {
+    const random = seededRandom(count);
+    for (let trial = 0; trial < 20; trial++) {
+      const even = Array.from({ length: count }, () => normal(random));
+      const lopsided = Array.from({ length: count }, () => exponential(random, 1) ** 3);
+      expect(differenceOver(even)).toBeLessThan(1e-12);
+      expect(differenceOver(lopsided)).toBeLessThan(1e-12);
+    }
+  },
+);
 
-test("so it is with ties, outliers and signs of any kind", () => {
+test("also with ties, outliers and any signs", () => {
   const value = fc.oneof(
     fc.integer({ min: -3, max: 3 }),
     fc.double({ min: -1e6, max: 1e6, noNaN: true }),
@@ -48,13 +51,13 @@ test("so it is with ties, outliers and signs of any kind", () => {
   );
 });
 
-test("more values than a byte counts are reckoned through", () => {
+test("more values than a byte can count are computed completely", () => {
   const random = seededRandom("many");
 
   expect(differenceOver(Array.from({ length: 256 }, () => normal(random)))).toBe(0);
 });
 
-test("of equal values it has no width", () => {
+test("has no width for equal values", () => {
   expect(pseudoMedianInterval([7, 7, 7, 7, 7], { seed: 1, level: 0.99 })).toEqual({
     point: 7,
     low: 7,

@@ -10,29 +10,29 @@ test("rustc-perf's quartiles of 29 values are the means of the 7th and 8th, and 
   expect(rustcQuartiles(values)).toEqual({ q1: (49 + 64) / 2, q3: (484 + 529) / 2 });
 });
 
-test("of an even count they leave out both middle values", () => {
+test("with an even count they leave out both middle values", () => {
   expect(rustcQuartiles([1, 2, 3, 4, 5, 6, 7, 8])).toEqual({ q1: 2, q3: 7 });
 });
 
-test("there are none of fewer than three values", () => {
+test("fewer than three values have no quartiles", () => {
   expect(rustcQuartiles([1, 2])).toBeUndefined();
   expect(median([])).toBeNaN();
   expect(quantileOfSorted([], 0.5)).toBeNaN();
 });
 
-test("huge values do not overflow on the way", () => {
+test("huge values do not overflow", () => {
   expect(median([1e308, 1.5e308])).toBeCloseTo(1.25e308, -300);
   expect(pseudoMedian(walshAverages([1.7e308, 1.7e308]))).toBe(1.7e308);
 });
 
-test("Student's tail keeps its digits far out", () => {
+test("Student's tail is precise far from the middle", () => {
   // jStat returns 0 here.
   expect(studentTwoSided(20, 50) / 1.65e-25).toBeCloseTo(1, 1);
   expect(studentTwoSided(studentQuantile(0.01, 4), 4)).toBeCloseTo(0.01, 12);
   expect(studentQuantile(0.01, 4)).toBeCloseTo(4.604095, 6);
 });
 
-test("chance is the same for the same seed, spread evenly, and unlike for like seeds", () => {
+test("equal seeds give equal numbers, numbers are uniform, and similar seeds give different numbers", () => {
   const first = Array.from({ length: 5 }, seededRandom("run 1"));
   expect(Array.from({ length: 5 }, seededRandom("run 1"))).toEqual(first);
   expect(Array.from({ length: 5 }, seededRandom("run 2"))).not.toEqual(first);

@@ -10,8 +10,8 @@ const values = (least: number, most: number) =>
     { minLength: least, maxLength: most },
   );
 
-describe("differences taken in two orders", () => {
-  test("have the p-value of the rank-sum test of one order against the other's negated", () => {
+describe("differences in two orders", () => {
+  test("have the p-value of the rank-sum test of one order against the negated other", () => {
     fc.assert(
       fc.property(values(2, 12), values(2, 12), (one, other) => {
         const all = [...one, ...other.map((each) => -each)];
@@ -25,7 +25,7 @@ describe("differences taken in two orders", () => {
     );
   });
 
-  test("have an interval that leaves out zero exactly when p is small enough, ties or not", () => {
+  test("have an interval that excludes zero exactly when p is small enough, with or without ties", () => {
     const rounded = values(1, 9).map((list) => list.map((each) => Math.round(each * 4) / 4));
     const alphas = fc.constantFrom(0.01, 0.05, 0.2);
     fc.assert(
@@ -40,7 +40,7 @@ describe("differences taken in two orders", () => {
     );
   });
 
-  test("do not change with what always favours the second of a pair", () => {
+  test("do not change with an effect that always favours the second of a pair", () => {
     const [one, other] = [
       [0.01, 0.02, 0.03],
       [0.015, 0.025, 0.011],
@@ -53,13 +53,13 @@ describe("differences taken in two orders", () => {
     expect(favoured.point).toBeCloseTo(twoOrders(one, other).point, 12);
   });
 
-  test("of one order only say nothing", () => {
+  test("of only one order give no evidence", () => {
     expect(twoOrders([1, 2, 3], [])).toMatchObject({ point: 2, p: 1 });
     expect(twoOrders([1, 2, 3], []).interval(0.5)).toBeUndefined();
   });
 });
 
-test("five of each order can have 2 of 252, and what follows", () => {
+test("five of each order can reach 2 of 252, and the next values", () => {
   expect(leastP(5, 5)).toBeCloseTo(2 / 252, 12);
   expect(attainableP(5, 5, 0.015)).toBeCloseTo(2 / 252, 12);
   expect(attainableP(5, 5, 0.016)).toBeCloseTo(4 / 252, 12);

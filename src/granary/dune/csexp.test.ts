@@ -15,7 +15,7 @@ function plain(one: Csexp): unknown {
   return one instanceof Uint8Array ? Buffer.from(one).toString("hex") : one.map(plain);
 }
 
-test("what is written is read again", () => {
+test("an encoded expression is decoded unchanged", () => {
   fc.assert(
     fc.property(expression, (one) => {
       expect(plain(parseCsexp(encodeCsexp(one)))).toEqual(plain(one));
@@ -23,7 +23,7 @@ test("what is written is read again", () => {
   );
 });
 
-test("where the bytes are cut makes no difference", () => {
+test("the division of the bytes into chunks makes no difference", () => {
   fc.assert(
     fc.property(
       fc.array(expression, { maxLength: 4 }),
@@ -44,7 +44,7 @@ test("where the bytes are cut makes no difference", () => {
   );
 });
 
-test("any bytes are read or refused, and what is read is canonical", () => {
+test("any bytes are parsed or rejected, and a parsed expression is canonical", () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[0-9:()a]{0,40}$/), (text) => {
       let again: string;
@@ -60,7 +60,7 @@ test("any bytes are read or refused, and what is read is canonical", () => {
   );
 });
 
-describe("hostile bytes are refused before they cost anything:", () => {
+describe("hostile bytes are rejected before they use memory:", () => {
   const limits = { atomBytes: 100, depth: 4, items: 10 };
 
   test.each([
@@ -80,7 +80,7 @@ describe("hostile bytes are refused before they cost anything:", () => {
     );
   });
 
-  test("limits are those of one expression, not of all that come", () => {
+  test("limits apply to one expression, not to all input", () => {
     const parser = new CsexpParser(limits);
 
     expect(parser.push(Buffer.from("(1:a1:b)".repeat(50)))).toHaveLength(50);

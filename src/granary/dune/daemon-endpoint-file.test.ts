@@ -18,7 +18,7 @@ test.each([
   expect(daemonEndpointFile(variables)).toBe(path);
 });
 
-test("a build's dune finds an endpoint of its own, or does without any", () => {
+test("a build's dune gets its own endpoint, or works without one", () => {
   expect(duneSettings({}, "/run/1")).toEqual({
     DUNE_CACHE: "enabled",
     DUNE_CACHE_TRANSPORT: "daemon",
@@ -30,6 +30,6 @@ test("a build's dune finds an endpoint of its own, or does without any", () => {
   });
 });
 
-test("a cache that was turned off stays so", () => {
+test("a disabled cache stays disabled", () => {
   expect(duneSettings({ DUNE_CACHE: "disabled" }, "/run/1")).toEqual({});
 });

@@ -48,14 +48,14 @@ describe("the daemon proxy", () => {
       const { lang, ms } = await greeted(port, said);
 
       expect(lang).toEqual({ kind: "lang", versions });
-      // Forty are from its gate; this machine causes the rest.
+      // The gate time is forty of these; this machine causes the rest.
       expect(ms).toBeLessThan(10_000);
     } finally {
       await proxy.stop();
     }
   });
 
-  test("closes as soon as dune has said all, while its granary still reads", async () => {
+  test("closes as soon as dune has sent everything, while its granary still reads", async () => {
     const heard: Buffer[] = [];
     const all = later<string>();
     const proxy = await startDaemonProxy({
@@ -82,7 +82,7 @@ describe("the daemon proxy", () => {
     }
   });
 
-  test("holds dune for as long as its granary says, whatever the gate", async () => {
+  test("delays dune as long as its granary requests, regardless of the gate", async () => {
     const came = later<DuneClient>();
     const proxy = await startDaemonProxy({ directory, onClient: came.resolve });
     const said = "(4:lang19:dune-cache-protocol(1:11:2))";
@@ -103,7 +103,7 @@ describe("the daemon proxy", () => {
     }
   });
 
-  test("lets dune in when its granary falls silent after it had dune wait", async () => {
+  test("lets dune start when its granary stops answering after a wait request", async () => {
     const proxy = await startDaemonProxy({ directory, onClient: (client) => client.hold(50) });
     try {
       const port = await proxy.hold("b", join(directory, "port"), 10_000);
@@ -116,7 +116,7 @@ describe("the daemon proxy", () => {
     }
   });
 
-  test("gives an endpoint file that cannot be written as a fault", async () => {
+  test("reports an endpoint file that cannot be written as a fault", async () => {
     const proxy = await startDaemonProxy({ directory, onClient: () => {} });
     try {
       await mkdir(join(directory, "port.new"));

@@ -11,8 +11,8 @@ function said(one: Parameters<typeof encodeCsexp>[0]) {
   return readMessage(parseCsexp(encodeCsexp(one)));
 }
 
-describe("what dune says is understood:", () => {
-  test("where it builds", () => {
+describe("parses dune's messages:", () => {
+  test("its build directory", () => {
     expect(said(["set-build-root", "/home/a b/_build"])).toEqual({
       kind: "set-build-root",
       directory: "/home/a b/_build",
@@ -36,7 +36,7 @@ describe("what dune says is understood:", () => {
     });
   });
 
-  test("a promotion, whatever the order of its fields", () => {
+  test("a promotion, with its fields in any order", () => {
     const fields = [
       ["key", key],
       ["files", ["default/a.cmx", key], [".aliases/b", other]],
@@ -71,19 +71,19 @@ describe("what dune says is understood:", () => {
     });
   });
 
-  test("keys that are announced, or stored already", () => {
+  test("keys that are announced, or already stored", () => {
     expect(said(["hint", key, "no key", other])).toEqual({ kind: "hint", keys: [key, other] });
     expect(said(["promoted", ["key", key]])).toEqual({ kind: "promoted", key });
   });
 
-  test("and what is not known is passed over", () => {
+  test("ignores unknown messages", () => {
     expect(said(["set-common-metadata", ["a"]])).toMatchObject({ kind: "unknown" });
     expect(said("atom")).toMatchObject({ kind: "unknown" });
     expect(said([])).toMatchObject({ kind: "unknown" });
   });
 });
 
-test("any well-formed expression is a message or unknown, and never an error", () => {
+test("any well-formed expression is a known or unknown message, and never an error", () => {
   const { one } = fc.letrec<{ one: never }>((tie) => ({
     one: fc.oneof(
       { maxDepth: 4 },
@@ -99,7 +99,7 @@ test("any well-formed expression is a message or unknown, and never an error", (
   );
 });
 
-test("several messages of one packet are several messages", () => {
+test("several messages in one packet are separate messages", () => {
   const reader = new DuneReader();
   const lang = encodeCsexp(["lang", "dune-cache-protocol", ["1", "2"]]);
   const bytes = Buffer.concat([lang, encodeCsexp(["set-repos"])]);
@@ -108,13 +108,13 @@ test("several messages of one packet are several messages", () => {
   expect(reader.push(bytes.subarray(50)).map(({ kind }) => kind)).toEqual(["set-repos"]);
 });
 
-test("a dedup is in dune's own form", () => {
+test("a dedup message has dune's own form", () => {
   const text = encodeDedup({ path: "default/a", digest: key }).toString();
 
   expect(text).toBe(`(5:dedup(9:default/a32:${key}))`);
 });
 
-test("only paths within a directory are taken for such", () => {
+test("only paths inside the directory are accepted", () => {
   expect(["a", "a/b", ".aliases/default/x", "..a"].every(isInside)).toBe(true);
   expect(["", "/a", "a//b", "a/./b", "..", "a/..", "a\0b"].some(isInside)).toBe(false);
 });

@@ -14,8 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-test("a file is named by its content and by whether it can be run", () => {
-  // As dune 2.9.3 itself named a `.gitignore`.
+test("a file is named by its content and by whether it is executable", () => {
+  // The name that dune 2.9.3 itself gave to a `.gitignore`.
   const ignored = fileDigest(Buffer.from("_build/\n"), false);
 
   expect(ignored).toBe("08f656381f9efb9c2da435922eade4a2");
@@ -25,7 +25,7 @@ test("a file is named by its content and by whether it can be run", () => {
 describe.each(DuneScheme)("dune's store, scheme %s:", (scheme) => {
   const path = scheme === "v4" ? "default/lib/a.ml" : "a.ml";
 
-  test("what is written lies where dune looks, as dune wants it", async () => {
+  test("files are written to dune's paths in dune's format", async () => {
     const store = duneStoreIn(directory, scheme);
     const [plain, program] = [fileDigest(bytes, false), fileDigest(bytes, true)];
 
@@ -50,7 +50,7 @@ describe.each(DuneScheme)("dune's store, scheme %s:", (scheme) => {
     expect(await readdir(join(directory, "grange-temp"))).toEqual([]);
   });
 
-  test("bytes of another name are refused, and nothing is left of them", async () => {
+  test("rejects bytes that do not match the name, and leaves no file", async () => {
     const store = duneStoreIn(directory, scheme);
 
     await expect(store.putFile(key, { bytes, executable: false })).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe.each(DuneScheme)("dune's store, scheme %s:", (scheme) => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test("a file that has rotted is none", async () => {
+  test("a corrupt file counts as absent", async () => {
     const store = duneStoreIn(directory, scheme);
     const digest = fileDigest(bytes, false);
     await store.putFile(digest, { bytes, executable: false });
@@ -85,7 +85,7 @@ describe.each(DuneScheme)("dune's store, scheme %s:", (scheme) => {
     },
   );
 
-  test("two who write the same file at once both succeed", async () => {
+  test("two writers of the same file both succeed", async () => {
     const store = duneStoreIn(directory, scheme);
     const digest = fileDigest(bytes, false);
     const file = { bytes, executable: false };

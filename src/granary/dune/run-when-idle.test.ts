@@ -13,7 +13,7 @@ function place(most = 100) {
   return { done, quiet, put };
 }
 
-test("nothing is done while more comes", async () => {
+test("runs nothing while more work arrives", async () => {
   const { done, put, quiet } = place();
   for (const name of ["a", "b", "c"]) {
     put(name);
@@ -27,7 +27,7 @@ test("nothing is done while more comes", async () => {
   expect(done).toEqual(["a", "b", "c"]);
 });
 
-test("many are not kept waiting, and who asks for all gets all, in order", async () => {
+test("a long queue does not wait, and `now` finishes all work in order", async () => {
   const { done, put, quiet } = place(3);
   put("a", "b", "c", "d");
   expect(quiet.undone).toBe(4);

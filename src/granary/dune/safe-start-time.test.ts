@@ -18,7 +18,7 @@ const lines = fc.record({
 const many = (count: number, bytes: number): ExpectedRule[] =>
   Array.from({ length: count }, (_, firstMs) => ({ firstMs, isThere: false, bytes }));
 
-/** When each would be there that is not yet, in the order of demand, at exactly the line's speed. */
+/** Returns when each missing rule would arrive, in the order of demand, at exactly the line's speed. */
 function simulated(all: readonly ExpectedRule[], { roundTripMs, bytesPerSecond }: typeof fast) {
   let bytes = 0;
   return all.map((rule) => {
@@ -28,14 +28,14 @@ function simulated(all: readonly ExpectedRule[], { roundTripMs, bytesPerSecond }
   });
 }
 
-describe("a build that begins when it is said to be safe", () => {
-  test("finds each rule when it looks for it, at the speed of a rule in 0.15 ms", () => {
+describe("a build that starts at the safe time", () => {
+  test("finds each rule when it looks for it, at one rule per 0.15 ms", () => {
     fc.assert(
       fc.property(rules, lines, (some, line) => {
         const inOrder = some.toSorted((one, other) => one.firstMs - other.firstMs);
         const beginMs = msUntilSafe(some, line);
         for (const [rank, thereMs] of simulated(inOrder, line).entries()) {
-          // Of one moment, any may be looked for first.
+          // Among rules with the same time, any may be looked up first.
           const first = inOrder.findIndex(({ firstMs }) => firstMs === inOrder[rank]?.firstMs);
           expect(thereMs).toBeLessThanOrEqual(beginMs + 20 + first * 0.15 + 1e-6);
         }
@@ -43,7 +43,7 @@ describe("a build that begins when it is said to be safe", () => {
     );
   });
 
-  test("waits for nothing when all is there", () => {
+  test("does not wait when all rules are present", () => {
     fc.assert(
       fc.property(rules, lines, (some, line) => {
         const there = some.map((rule) => ({ ...rule, isThere: true }));
@@ -52,7 +52,7 @@ describe("a build that begins when it is said to be safe", () => {
     );
   });
 
-  test("never waits longer because something has come, or because the line is faster", () => {
+  test("never waits longer because a rule has arrived, or because the line is faster", () => {
     fc.assert(
       fc.property(rules, lines, fc.nat(199), (some, line, at) => {
         const before = msUntilSafe(some, line);
@@ -64,7 +64,7 @@ describe("a build that begins when it is said to be safe", () => {
     );
   });
 
-  test("does not wait for all where what comes last is looked for last", () => {
+  test("does not wait for all rules when the last ones are looked up last", () => {
     const all = many(3_000, 4_000);
     const lastMs = 1.25 * (20 + (3_000 * 4_000) / 12_500 + 3_000 * 0.5);
 
@@ -72,7 +72,7 @@ describe("a build that begins when it is said to be safe", () => {
     expect(msUntilSafe(all, fast)).toBeGreaterThan(500);
   });
 
-  test("waits for all where nobody knows what is looked for first", () => {
+  test("waits for all rules when the order of lookups is unknown", () => {
     const unordered = many(1_000, 10_000).map((rule) => ({ ...rule, firstMs: 7 }));
     const lastMs = 1.25 * (20 + (1_000 * 10_000) / 12_500 + 1_000 * 0.5);
 
@@ -80,7 +80,7 @@ describe("a build that begins when it is said to be safe", () => {
   });
 });
 
-test("a build waits by itself for less than to make them would take", () => {
+test("without a request, a build waits for less time than making the rules would take", () => {
   expect(msWorthWaiting(many(600, 0))).toBeCloseTo(2_160);
   expect(msWorthWaiting(many(10, 1_500_000))).toBeCloseTo(486);
   expect(msWorthWaiting([])).toBe(0);

@@ -23,7 +23,7 @@ const file = (name: string, text: string, mode = 0o444) => ({
   mode,
 });
 
-test("files have their bytes and their modes, whatever the umask is", async () => {
+test("files have the given bytes and modes, whatever the umask is", async () => {
   const before = process.umask(0o077);
   const masked = startWriter(join(directory, "temp"));
   try {
@@ -40,7 +40,7 @@ test("files have their bytes and their modes, whatever the umask is", async () =
   expect(await readdir(join(directory, "temp"))).toEqual([]);
 });
 
-test("bytes within a larger buffer are written, and stay the caller's", async () => {
+test("writes bytes that are part of a larger buffer, and the caller keeps the buffer", async () => {
   const all = Buffer.from("left right");
 
   await writer.put([{ ...file("word", ""), bytes: all.subarray(5) }]);
@@ -49,13 +49,13 @@ test("bytes within a larger buffer are written, and stay the caller's", async ()
   expect(all.toString()).toBe("left right");
 });
 
-test("what is put twice at once is one file, whole", async () => {
+test("two simultaneous writes of one file give one complete file", async () => {
   await Promise.all(Array.from({ length: 20 }, () => writer.put([file("same", "bytes")])));
 
   expect(await readFile(join(directory, "same"), "utf8")).toBe("bytes");
 });
 
-test("what cannot be put is said, nothing is left of it, and what comes after it is not there", async () => {
+test("reports a file that cannot be written, removes its parts, and does not write later files", async () => {
   await writeFile(join(directory, "blocked"), "a file, where a directory should be");
 
   const put = writer.put([file("a", "a"), file("blocked/x", "x"), file("after", "after")]);
@@ -68,7 +68,7 @@ test("what cannot be put is said, nothing is left of it, and what comes after it
   expect(await readFile(join(directory, "next"), "utf8")).toBe("goes on");
 });
 
-test("a stop waits for what was promised, and nothing is taken after it", async () => {
+test("stop finishes accepted writes, and later writes are rejected", async () => {
   const puts = Array.from({ length: 50 }, (_, n) => writer.put([file(`n${n}`, `${n}`)]));
 
   await writer.stop();
@@ -78,7 +78,7 @@ test("a stop waits for what was promised, and nothing is taken after it", async 
   await expect(writer.put([file("late", "late")])).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("directories are made where they are missing", async () => {
+test("creates missing directories", async () => {
   await mkdir(join(directory, "here"));
   await chmod(join(directory, "here"), 0o700);
 

@@ -7,12 +7,12 @@ const digest = fc
   .uint8Array({ minLength: 16, maxLength: 16 })
   .map((bytes) => DuneDigest.parse(Buffer.from(bytes).toString("hex")));
 
-/** As OCaml marshals a text of sixteen bytes. */
+/** Returns a text of sixteen bytes as OCaml marshals it. */
 function marshalled(key: DuneDigest): Buffer {
   return Buffer.concat([Buffer.of(0x30), Buffer.from(key, "hex")]);
 }
 
-test("every key is found, whatever lies between, and nothing else", () => {
+test("finds every key, whatever is between them, and nothing else", () => {
   const between = fc.uint8Array({ maxLength: 40 });
   fc.assert(
     fc.property(fc.array(fc.tuple(between, digest)), fc.array(digest), (inside, outside) => {
@@ -27,7 +27,7 @@ test("every key is found, whatever lies between, and nothing else", () => {
   );
 });
 
-test("books that are cut off in a key do not hold it", () => {
+test("records that end in the middle of a key do not contain it", () => {
   const key = DuneDigest.parse("abbb2ff0d1d3d587ddfb94a69e0fd70e");
 
   expect(keysIn(marshalled(key).subarray(0, 16), () => true)).toEqual([]);

@@ -24,7 +24,7 @@ function session(...looks: (DuneOutlook | undefined)[]) {
   return { prepared: () => never, outlook, looks: () => at };
 }
 
-test("a dune is held until it may begin", async () => {
+test("dune is delayed until it may start", async () => {
   const client = door();
   const held = session(undefined, look(900), look(400), look(100), look(0));
 
@@ -34,7 +34,7 @@ test("a dune is held until it may begin", async () => {
   expect(held.looks()).toBe(5);
 });
 
-test("a dune for which nothing is to come begins at once", async () => {
+test("dune starts at once when no rules are expected", async () => {
   const client = door();
 
   await letInWhenWorth(session(look(0)), client);
@@ -42,7 +42,7 @@ test("a dune for which nothing is to come begins at once", async () => {
   expect(client.said).toEqual(["greet"]);
 });
 
-test("a dune that would make it sooner begins at once", async () => {
+test("dune starts at once when it would make the rules sooner", async () => {
   const client = door();
 
   await letInWhenWorth(session(look(4_000, { worthMs: 100 })), client);
@@ -50,7 +50,7 @@ test("a dune that would make it sooner begins at once", async () => {
   expect(client.said).toEqual(["greet"]);
 });
 
-test("a line is given time to turn out faster than it seems at first", async () => {
+test("a line gets time to prove faster than its first estimate", async () => {
   const [quick, slow] = [door(), door()];
   const first = look(250, { worthMs: 100 });
   const measured = session(undefined, first, first, look(80, { worthMs: 100 }), look(0));
@@ -66,7 +66,7 @@ test("a line is given time to turn out faster than it seems at first", async () 
   expect(slow.said.at(-1)).toBe("greet");
 });
 
-test("what was worth it once is waited for to its end", async () => {
+test("a wait that was worthwhile once continues to its end", async () => {
   const held = session(look(900), look(300, { worthMs: 100 }), look(0));
 
   await letInWhenWorth(held, door());
@@ -74,7 +74,7 @@ test("what was worth it once is waited for to its end", async () => {
   expect(held.looks()).toBe(3);
 });
 
-test("a line that turns out slower is waited for while something comes", async () => {
+test("the wait for a slower line continues while rules arrive", async () => {
   // Each check is about 60 ms after the previous one: with a time limit, 750 ms would have passed.
   const slower = Array.from({ length: 40 }, (_, at) => look(500 + at, { missing: 100 - at }));
   const held = session(...slower, look(0));
@@ -84,7 +84,7 @@ test("a line that turns out slower is waited for while something comes", async (
   expect(held.looks()).toBe(41);
 });
 
-test("what turns out to take longer than it was worth is not waited for any more", async () => {
+test("the wait ends when it takes longer than it was worth", async () => {
   const client = door();
   // The estimate shrinks but never reaches 0.
   const looks = Array.from({ length: 10_000 }, (_, at) => look(60 - at / 1_000, { worthMs: 80 }));
@@ -94,7 +94,7 @@ test("what turns out to take longer than it was worth is not waited for any more
   expect(client.said.at(-1)).toBe("greet");
 });
 
-test("a dune is let in where nobody knows what will come, or nothing comes", async () => {
+test("dune starts when the expected rules are unknown, or when nothing arrives", async () => {
   const [unknown, silent] = [door(), door()];
 
   await Promise.all([
@@ -106,7 +106,7 @@ test("a dune is let in where nobody knows what will come, or nothing comes", asy
   expect(silent.said.at(-1)).toBe("greet");
 });
 
-test("who asked to wait is told when all is there in time, while other tools wait for nothing", async () => {
+test("an explicit wait ends when all rules are present, while other tools wait for nothing", async () => {
   const others = session(look(0, { isOnlyDune: false }), look(0, { isOnlyDune: false }), look(0));
 
   await untilReady(others, 60_000);
@@ -114,7 +114,7 @@ test("who asked to wait is told when all is there in time, while other tools wai
   expect(others.looks()).toBe(3);
 });
 
-test("who asked to wait waits no longer than that", async () => {
+test("an explicit wait ends at its time limit", async () => {
   let isOver = false;
   const waiting = untilReady(session(undefined), 60).then(() => (isOver = true));
 

@@ -21,7 +21,7 @@ const found = (directory: string) =>
     .filter((path) => path.startsWith(root))
     .map((path) => path.slice(root.length + 1));
 
-test("finds the system's, the user's and the workspace's, from anywhere in it", () => {
+test("finds the files of the system, the user and the workspace, from any directory in it", () => {
   write("system.bazelrc", "");
   write("home/.bazelrc", "");
   write("w/.bazelrc", "");
@@ -30,7 +30,7 @@ test("finds the system's, the user's and the workspace's, from anywhere in it", 
   expect(found("w/below/here")).toEqual(["system.bazelrc", "home/.bazelrc", "w/.bazelrc"]);
 });
 
-test("follows what they import, once each, and leaves out what is not there", () => {
+test("follows imports, each once, and skips missing files", () => {
   write("home/.bazelrc", "try-import %workspace%/mine.bazelrc\n");
   write(
     "w/.bazelrc",

@@ -21,13 +21,13 @@ import { openToolSettings, type ToolSettingsPlace } from "./open-tool-settings.t
 
 let root: string;
 beforeEach(() => {
-  // A name that a shell would take apart.
+  // A name that a shell would split.
   root = mkdtempSync(join(tmpdir(), "grange's tools-"));
   for (const name of ["bin", "workspace"]) mkdirSync(join(root, name));
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Says what it was started with, and where it would look for programs. */
+/** Creates a program that prints its arguments, and where it would look for programs. */
 function fakeTool(name: string): void {
   writeFileSync(join(root, "bin", name), '#!/bin/sh\necho "$0|$*|$PATH"\n');
   chmodSync(join(root, "bin", name), 0o755);
@@ -50,14 +50,14 @@ function run(
   args: string[],
   variables: Readonly<Record<string, string>>,
 ): string[] {
-  // As a shell finds it: by the PATH of the build.
+  // Finds the program as a shell does: by the PATH of the build.
   const found = execFileSync("/bin/sh", ["-c", 'exec "$0" "$@"', program, ...args], {
     env: variables,
   });
   return found.toString().trim().split("|");
 }
 
-test("Bazel is started with a file of the build's, finds no trace of us in PATH, and all of it ends with the build", async () => {
+test("Bazel is started with the build's file, sees no shim in PATH, and everything is removed at the end of the build", async () => {
   fakeTool("bazel");
   const settings = await open();
 
@@ -71,11 +71,11 @@ test("Bazel is started with a file of the build's, finds no trace of us in PATH,
   );
   await settings.close();
   expect(existsSync(settings.directory)).toBe(false);
-  // Something that outlives the build finds Bazel as it was.
+  // A process that outlives the build finds the unchanged Bazel.
   expect(run("bazel", ["info"], settings.variables)[1]).toBe("info");
 });
 
-test("two builds at once, and one within another, each name their own file", async () => {
+test("two builds at once, and nested builds, each use their own file", async () => {
   fakeTool("bazel");
   const [one, two] = await Promise.all([open(), open({ build: "b2" })]);
   const inner = await open({ build: "b3", variables: one.variables });
@@ -89,7 +89,7 @@ test("two builds at once, and one within another, each name their own file", asy
   expect(readdirSync(join(root, "data", "tools", "shims", "bazel"))).toEqual(["bazel"]);
 });
 
-test("Bazel, which builds nothing when its cache does not answer, is not told of a granary that is dead", async () => {
+test("Bazel is not connected to a dead granary, because it builds nothing when its cache does not answer", async () => {
   fakeTool("bazel");
   const granary = spawn("/bin/sleep", ["60"]);
   onTestFinished(() => void granary.kill("SIGKILL"));
@@ -102,7 +102,7 @@ test("Bazel, which builds nothing when its cache does not answer, is not told of
   expect(run("bazel", ["build"], variables)[1]).toBe("build");
 });
 
-test("who has no Bazel finds none; Gradle has an init script", async () => {
+test("without Bazel there is no shim for it; Gradle has an init script", async () => {
   fakeTool("gradle");
   const { variables, directory } = await open();
 
@@ -115,7 +115,7 @@ test("who has no Bazel finds none; Gradle has an init script", async () => {
   );
 });
 
-test("a remote cache that the workspace names stays", async () => {
+test("a remote cache of the workspace is kept", async () => {
   fakeTool("bazel");
   writeFileSync(join(root, "workspace", ".bazelrc"), "build --remote_cache=grpc://theirs\n");
   mkdirSync(join(root, ".ccache"));
@@ -129,7 +129,7 @@ test("a remote cache that the workspace names stays", async () => {
   expect((await open({ replace: true })).variables).toHaveProperty("GRANGE_BAZELRC");
 });
 
-test("as many jobs as the workspace wants, also where it imports that, are as many as it gets", async () => {
+test("the workspace's number of jobs is kept, also when it is imported", async () => {
   fakeTool("bazel");
   writeFileSync(join(root, "workspace", ".bazelrc"), "import %workspace%/more.bazelrc\n");
   writeFileSync(join(root, "workspace", "more.bazelrc"), "build --jobs=1\n");
@@ -139,7 +139,7 @@ test("as many jobs as the workspace wants, also where it imports that, are as ma
   expect(readFileSync(join(directory, "bazelrc"), "utf8")).not.toContain("--jobs");
 });
 
-test("what others add wins", async () => {
+test("variables of others have priority", async () => {
   const { variables } = await open({
     extra: { DUNE_CACHE_TRANSPORT: "direct", DUNE_CACHE: "disabled" },
   });
@@ -148,7 +148,7 @@ test("what others add wins", async () => {
 });
 
 test(
-  "a real ccache takes the address: what one build wrote another finds",
+  "a real ccache uses the address: a later build finds the results of an earlier one",
   needs(ccacheNeed),
   async () => {
     const kept = new Map<string, Buffer>();
@@ -190,9 +190,9 @@ test(
   },
 );
 
-test("ccache compiles soon when what listens is silent", {
+test("ccache compiles soon when the granary does not answer", {
   ...needs(ccacheNeed),
-  // ccache by itself waits for 10 s.
+  // ccache's own timeout is 10 s.
   timeout: 9_000,
 }, async () => {
   const server = createServer(() => {});

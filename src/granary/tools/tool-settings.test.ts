@@ -5,7 +5,7 @@ import { toolSettings } from "./tool-settings.ts";
 const source = { port: 4711, build: "b1", project: "team/web", variables: {} };
 const ofBuild = "http://127.0.0.1:4711/build/b1/cache/team/web";
 
-test("each tool is led to its own cache, under the build's address", () => {
+test("each tool uses its own cache, under the build's address", () => {
   expect(toolSettings(source)).toEqual({
     variables: {
       CCACHE_COMPILERCHECK: "content",
@@ -41,7 +41,7 @@ test.each([
   expect(Object.keys(replaced.variables).some((name) => names.test(name))).toBe(true);
 });
 
-test("a remote cache that a tool's own file names stays, too", () => {
+test("a remote cache in a tool's own file is kept, too", () => {
   const { variables, leftAlone } = toolSettings({
     ...source,
     setInFiles: { ccache: "/x/ccache.conf" },
@@ -68,7 +68,7 @@ test("Bazel's actions name the environment", () => {
   expect(bazelrcText(source, false)).not.toContain("exec_properties");
 });
 
-test("a build within a build is led to its own address", () => {
+test("a nested build uses its own address", () => {
   const outer = toolSettings({ ...source, build: "outer" });
 
   const inner = toolSettings({ ...source, variables: outer.variables });
@@ -78,7 +78,7 @@ test("a build within a build is led to its own address", () => {
   expect(inner.variables["TURBO_API"]).toBe(`${ofBuild}/turborepo`);
 });
 
-test("a team of the user's, and a wish that dune caches nothing, are kept", () => {
+test("keeps the user's Turborepo team and a disabled dune cache", () => {
   const { variables } = toolSettings({
     ...source,
     variables: { TURBO_TEAM: "ours", DUNE_CACHE: "disabled" },

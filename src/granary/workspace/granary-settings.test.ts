@@ -18,7 +18,7 @@ const usual = {
   files: [],
 };
 
-/** Each line has nine of the line before: nine to the eighth in all. */
+/** Each line contains the line before nine times: nine to the eighth in all. */
 const bomb = Array.from(
   { length: 8 },
   (_, at) =>
@@ -27,7 +27,7 @@ const bomb = Array.from(
       .join(",")}]`,
 ).join("\n");
 
-test("a workspace without settings has the usual ones, and so has one with an empty file", async () => {
+test("a workspace without settings, or with an empty file, has the defaults", async () => {
   const root = mkdtempSync(join(tmpdir(), "grange-settings-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
   expect(await readGranarySettings(root)).toEqual(usual);
@@ -37,7 +37,7 @@ test("a workspace without settings has the usual ones, and so has one with an em
   expect(await readGranarySettings(root)).toEqual(usual);
 });
 
-test("a list of the environment takes the place of the usual one", () => {
+test("a list of the environment replaces the default list", () => {
   const text = `
 project: team/web
 targets: [//app/...]

@@ -29,7 +29,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 function program(path: string, text: string): void {
   writeFileSync(join(root, path), text);
   chmodSync(join(root, path), 0o755);
-  // Long ago: what has just been written is not remembered.
+  // An old time, because a file that was just written is not remembered.
   utimesSync(join(root, path), 1_000_000, 1_000_000);
 }
 
@@ -45,7 +45,7 @@ async function read(
   });
 }
 
-test("it has a name, and says what it is made of", async () => {
+test("it has a name, and lists the facts that it is made of", async () => {
   const { name, facts } = await read({
     CFLAGS: `-O2 -I${join(root, "workspace")}/include`,
     HOME: "/x",
@@ -63,7 +63,7 @@ test("it has a name, and says what it is made of", async () => {
   expect(facts).not.toHaveProperty("variable HOME");
 });
 
-test("it is the same wherever a compiler lies, and whatever else is set", async () => {
+test("it does not depend on the place of a compiler, or on other variables", async () => {
   const before = await read();
   renameSync(join(root, "bin", "mycc"), join(root, "other", "mycc-12"));
   symlinkSync("mycc-12", join(root, "other", "mycc"));
@@ -71,7 +71,7 @@ test("it is the same wherever a compiler lies, and whatever else is set", async 
   expect((await read({ LANG: "de" })).name).toBe(before.name);
 });
 
-test("it is another with another compiler, flag, or file", async () => {
+test("it differs with another compiler, flag, or file", async () => {
   const names = [(await read()).name];
   names.push((await read({ CFLAGS: "-O0" })).name);
   writeFileSync(join(root, "workspace", "lock"), "1");
@@ -82,7 +82,7 @@ test("it is another with another compiler, flag, or file", async () => {
   expect(new Set(names).size).toBe(4);
 });
 
-test("a cache that stands before a compiler is not taken for it", async () => {
+test("a cache in front of a compiler does not count as the compiler", async () => {
   const before = await read();
   mkdirSync(join(root, "masks"));
   program("masks/ccache", "a cache");
@@ -93,7 +93,7 @@ test("a cache that stands before a compiler is not taken for it", async () => {
   expect(name).toBe(before.name);
 });
 
-test("a large compiler is another when any byte of it is, with the same size and time", async () => {
+test("a large compiler differs when any byte differs, even with equal size and time", async () => {
   const text = "x".repeat(5 * 1024 * 1024);
   const withY = (at: number) => `${text.slice(0, at)}y${text.slice(at + 1)}`;
   const last = text.length - 1;
@@ -106,7 +106,7 @@ test("a large compiler is another when any byte of it is, with the same size and
   expect(names[5]).toBe(names[0]);
 });
 
-test("a compiler that a variable names counts by its content, by name and by path", async () => {
+test("a compiler that a variable names counts by its content, for a name and for a path", async () => {
   const settings = "environment: {tools: [], variables: [CC]}";
   program("bin/mycc-9", "nine");
   for (const CC of ["ccache mycc-9 -m32", join(root, "bin", "mycc-9")]) {
@@ -117,7 +117,7 @@ test("a compiler that a variable names counts by its content, by name and by pat
   }
 });
 
-test("a build that has no workspace is told apart by its compilers, too", async () => {
+test("builds without a workspace are also distinguished by their compilers", async () => {
   const nowhere = async () =>
     readEnvironment({
       settings: parseGranarySettings("environment: {tools: [mycc], files: [lock]}"),
@@ -147,7 +147,7 @@ test("a link that leads out of the repository is not followed", async () => {
   expect((await read()).name).toBe(before.name);
 });
 
-test("a compiler is read once, and again when it is another", async () => {
+test("a compiler is read once, and again after it has changed", async () => {
   const { name } = await read();
   const remembered = join(root, "data", "tool-hashes.json");
   const text = readFileSync(remembered, "utf8");
@@ -163,7 +163,7 @@ test("a compiler is read once, and again when it is another", async () => {
   expect((await read()).name).toBe(name);
 });
 
-test("nothing can be remembered: it is named all the same", async () => {
+test("when nothing can be remembered, the environment still has a name", async () => {
   const { name } = await read();
   rmSync(join(root, "data"), { recursive: true });
   writeFileSync(join(root, "data"), "a file");

@@ -31,7 +31,7 @@ async function read(directory = repository.path): Promise<GitWorkspace> {
   return workspace;
 }
 
-test("a clean tree: its commit, tree, branch and first parents, also from a directory within and by a link", async () => {
+test("reads commit, tree, branch and first parents of a clean tree, also from a subdirectory or through a link", async () => {
   repository.write({ "src/deep/a.c": "a" });
   const first = repository.commit("one");
   const second = repository.commit("two");
@@ -53,7 +53,7 @@ test("a clean tree: its commit, tree, branch and first parents, also from a dire
   });
 });
 
-test("of a merge the first parents only, and 63 of them at the most", async () => {
+test("reads only first parents of a merge, at most 63", async () => {
   for (let at = 0; at < 66; at++) repository.commit(`${at}`);
   repository.git("checkout", "--quiet", "-b", "side", "HEAD~1");
   const side = repository.commit("side");
@@ -74,7 +74,7 @@ describe("dirty", () => {
     repository.commit("one");
   });
 
-  test("is a tree with tracked changes, staged or not, and with files that nobody ignores", async () => {
+  test("is a tree with tracked changes, staged or not, or with untracked files that are not ignored", async () => {
     repository.write({ "b c.c": "changed", "new/x.c": "x", "staged.c": "s" });
     repository.git("add", "staged.c");
     repository.git("rm", "--quiet", "gone.c");
@@ -85,7 +85,7 @@ describe("dirty", () => {
     expect([...dirtyPaths].sort()).toEqual(["b c.c", "gone.c", "new/", "staged.c"]);
   });
 
-  test("has the paths of its root, and all of them, also when it is asked within", async () => {
+  test("has all paths of the root, also when it is read in a subdirectory", async () => {
     repository.write({ "sub/a.c": "a" });
     repository.commit("a directory");
     repository.write({ "b c.c": "changed", "sub/new/x.c": "x", "other/y.c": "y" });
@@ -94,7 +94,7 @@ describe("dirty", () => {
     expect([...dirtyPaths].sort()).toEqual(["b c.c", "other/", "sub/new/"]);
   });
 
-  test("is not one with ignored files only, whatever the repository says of showing others", async () => {
+  test("is not a tree with only ignored files, whatever the repository's settings", async () => {
     repository.write({ "a.o": "o", "out/x": "x" });
     expect((await read()).dirty).toBe(false);
 
@@ -103,7 +103,7 @@ describe("dirty", () => {
     expect((await read()).dirtyPaths).toEqual(["new.c"]);
   });
 
-  test("is told of ten thousand paths, and then said to be cut", async () => {
+  test("lists ten thousand paths, and then reports the list as cut", async () => {
     for (let at = 0; at < 10_100; at++) writeFileSync(join(repository.path, `f${at}`), "");
 
     const { dirty, dirtyPaths, dirtyPathsCut } = await read();
@@ -113,7 +113,7 @@ describe("dirty", () => {
     expect(dirtyPathsCut).toBe(true);
   });
 
-  test("a name with a line break, and one in a merge that did not go well", async () => {
+  test("lists a name with a line break, and a file with a merge conflict", async () => {
     repository.write({ "line\nbreak": "x" });
     repository.git("checkout", "--quiet", "-b", "side");
     repository.write({ "a.c": "theirs" });
@@ -135,7 +135,7 @@ test("a detached HEAD has no branch", async () => {
   expect(await read()).toMatchObject({ commit: first, branch: "", parents: [] });
 });
 
-test("a shallow clone ends where it ends", async () => {
+test("a shallow clone has the parents that it contains", async () => {
   for (let at = 0; at < 5; at++) repository.commit(`${at}`);
   runPlainGit(
     root,
@@ -151,7 +151,7 @@ test("a shallow clone ends where it ends", async () => {
   expect(parents).toHaveLength(1);
 });
 
-test("a worktree is its own tree of the same repository", async () => {
+test("a worktree is a separate tree of the same repository", async () => {
   const first = repository.commit("one");
   repository.git("worktree", "add", "--quiet", "-b", "other", `${repository.path}-tree`);
 
@@ -163,7 +163,7 @@ test("a worktree is its own tree of the same repository", async () => {
   });
 });
 
-describe("a repository within another", () => {
+describe("a nested repository", () => {
   let inner: TestRepository;
   beforeEach(() => {
     inner = testRepository(root);
@@ -171,7 +171,7 @@ describe("a repository within another", () => {
     inner.commit("inner");
   });
 
-  test("as a submodule, is its own; what changes in it makes the outer one dirty", async () => {
+  test("as a submodule, is its own workspace; its changes make the outer one dirty", async () => {
     repository.git(
       "-c",
       "protocol.file.allow=always",
@@ -192,7 +192,7 @@ describe("a repository within another", () => {
     expect((await read(sub)).dirtyPaths).toEqual(["i.c"]);
   });
 
-  test("that the outer one does not know, makes it dirty", async () => {
+  test("that the outer one does not track makes it dirty", async () => {
     repository.commit("one");
     runPlainGit(root, "clone", "--quiet", inner.path, join(repository.path, "vendor"));
 
@@ -203,7 +203,7 @@ describe("a repository within another", () => {
   });
 });
 
-test("a repository within another that ignores it counts as little as any ignored file", async () => {
+test("a nested repository that the outer one ignores counts as ignored", async () => {
   repository.write({ ".gitignore": "/vendor/\n" });
   const commit = repository.commit("one");
   const inner = testRepository(root);
@@ -215,8 +215,8 @@ test("a repository within another that ignores it counts as little as any ignore
   expect((await read(join(repository.path, "vendor"))).dirtyPaths).toEqual(["new.c"]);
 });
 
-describe("without a commit the build goes on as one of nothing", () => {
-  test("in no repository, and in a directory that is not there", async () => {
+describe("without a commit the build continues without a workspace", () => {
+  test("outside of a repository, and in a missing directory", async () => {
     const directory = mkdtempSync(join(root, "plain-"));
 
     expect(await readWorkspace(git, directory)).toMatchObject({
@@ -227,7 +227,7 @@ describe("without a commit the build goes on as one of nothing", () => {
     expect(await readWorkspace(git, join(directory, "absent"))).toMatchObject({ kind: "plain" });
   });
 
-  test("in a bare repository, and within .git", async () => {
+  test("in a bare repository, and inside .git", async () => {
     repository.commit("one");
     runPlainGit(root, "clone", "--quiet", "--bare", repository.path, `${repository.path}.git`);
 
@@ -256,7 +256,7 @@ describe("without a commit the build goes on as one of nothing", () => {
     expect(await readWorkspace(absent, repository.path)).toMatchObject({ why: "no-git" });
   });
 
-  test("with a repository that is broken, or when time is up", async () => {
+  test("with a broken repository, or after a timeout", async () => {
     repository.commit("one");
     const gone = await readWorkspace(git, repository.path, AbortSignal.abort());
     expect(gone).toMatchObject({ kind: "plain", why: "trouble" });
@@ -266,7 +266,7 @@ describe("without a commit the build goes on as one of nothing", () => {
   });
 });
 
-test("what a remote is called never has a password", async () => {
+test("the name of a remote never contains a password", async () => {
   repository.commit("one");
   repository.git("remote", "add", "other", "https://x:secret@example.org/a/other.git");
   expect((await read()).repository).toBe("a/other");
@@ -275,8 +275,8 @@ test("what a remote is called never has a password", async () => {
   expect((await read()).repository).toBe("team/web");
 });
 
-describe("what changed since a commit", () => {
-  test("is what commits changed and what the tree has beside them", async () => {
+describe("the changed paths since a commit", () => {
+  test("are those that commits changed and those that the tree has changed", async () => {
     repository.write({ "a.c": "a", "b.c": "b", "old.c": "some text that moves" });
     const first = repository.commit("one");
     repository.write({ "a.c": "changed" });
@@ -292,7 +292,7 @@ describe("what changed since a commit", () => {
     );
   });
 
-  test("is not known of a commit that is not here, of one that is none, and when not all changes are known", async () => {
+  test("are unknown for an absent or invalid commit, and when not all changes are known", async () => {
     repository.commit("one");
     const workspace = await read();
 

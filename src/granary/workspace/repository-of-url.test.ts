@@ -19,7 +19,7 @@ test.each(addresses)("%s is %s", (url, name) => {
   expect(repositoryOfUrl(url)).toBe(name);
 });
 
-test("the farm calls each of them the same", () => {
+test("the farm gives each of them the same name", () => {
   expect(addresses.map(([url]) => repositoryOfUrl(url))).toEqual(
     addresses.map(([url]) => repositoryName(url)),
   );
