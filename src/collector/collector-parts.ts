@@ -23,8 +23,8 @@ export interface CollectorParts {
 
 /** The signals for stopping. */
 export interface Ending {
-  /** Starts nothing new. */
+  /** When aborted, nothing new is started. */
   readonly wanted: AbortSignal;
-  /** Kills running tests. */
+  /** When aborted, running tests are killed. */
   readonly now: AbortSignal;
 }

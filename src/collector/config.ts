@@ -27,7 +27,7 @@ export const CollectorConfig = z.object({
    * `flag`: do not wait.
    */
   onLoad: z.enum(["wait", "refuse", "flag"]).default("wait"),
-  /** The limit of `wait`. */
+  /** The longest wait with `wait`. */
   busyWaitLimitMs: z
     .int()
     .nonnegative()
@@ -48,9 +48,9 @@ export const CollectorConfig = z.object({
   updateCommand: z.string().min(1).optional(),
   /** Whether it measures although its registered target differs from this machine's own target. */
   anyTarget: z.boolean().default(false),
-  /** How long a test may continue when the collector is stopping. */
+  /** How long a test may continue while the collector stops. */
   drainMs: z.int().nonnegative().default(10_000),
-  /** How long the server holds a claim while there is no work. */
+  /** How long the server may delay the answer to a claim while there is no work. */
   claimWaitMs: z.int().min(0).max(60_000).default(20_000),
 });
 export type CollectorConfig = z.infer<typeof CollectorConfig>;

@@ -8,14 +8,15 @@ import { marker } from "#measuring/processes/own-processes.ts";
  * The caller holds the measuring lock. Returns how many there were.
  */
 export function endLeftovers(): number {
-  // Children of the first process itself have no other parent.
+  // When this process is itself the first process, all programs are its descendants: the parent does
+  // not show that a program has no collector.
   if (process.pid === 1) return 0;
   const left = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isLeft(name));
   for (const pid of left) {
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch {
-      // It has just ended, or belongs to another user.
+      // The process has just ended, or belongs to another user.
     }
   }
   return left.length;
@@ -24,7 +25,7 @@ export function endLeftovers(): number {
 function isLeft(pid: string): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // After the name, in parentheses and with any characters, follow state and parent.
+    // The name is in parentheses and may contain any characters; state and parent follow it.
     const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (parent !== "1") return false;
     return readFileSync(`/proc/${pid}/environ`, "latin1")

@@ -7,16 +7,16 @@ export interface CaseLeft {
   readonly case: TestCase;
   /** The number of existing pairs, on the server or stored here. */
   readonly from: number;
-  /** The number of iterations and the number of the last earlier one; when absent, as in the suite. */
+  /**
+   * The number of iterations to run, and the number of the last one that was run before; when absent, the suite
+   * decides.
+   */
   readonly iterations?: { readonly after: number; readonly count: number };
-  /** The pairs of these that are stored here. */
+  /** Pairs of this case that are stored here. */
   readonly kept: readonly Omit<MeasuredPair, "pair">[];
 }
 
-/**
- * Returns the rest of a job: without results that are stored here but not yet sent, and without those that were sent
- * before.
- */
+/** Returns the rest of a job, without results that are stored here and without results that were already sent. */
 export function leftToMeasure(
   { cases, purpose }: Pick<ClaimedBenchmarkJob, "cases" | "purpose">,
   kept: readonly KeptTest[],

@@ -24,7 +24,7 @@ type Results = Omit<ReportTest, "holder">;
 /**
  * Measures one test, and passes its results to `keep` before it continues. A failure is also a result.
  *
- * The test does not cause thrown errors: it comes from the machine, the network, or the signal.
+ * A thrown error does not come from the test: its cause is the machine, the network, or the signal.
  */
 export async function measureCase(
   bench: Workbench,

@@ -7,7 +7,7 @@ import type { Workbench } from "./workbench.ts";
 
 const lookEveryMs = 2_000;
 
-/** Between tests, a short sample is enough to detect newly started programs. */
+/** Sample times in ms. Between tests, a short sample is enough to detect newly started programs. */
 const sampleMs = { first: 1_000, between: 300 };
 
 interface Parts {
@@ -19,7 +19,8 @@ interface Parts {
 /**
  * Waits until measuring may begin. Returns the warning for its figures, if any.
  *
- * `isFirst`: nothing was measured just now; otherwise the load average would show our own load.
+ * `isFirst`: nothing was measured just before; otherwise the load average would include the
+ * collector's own load.
  */
 export async function quietMachine(
   { bench, config, logger }: Parts,

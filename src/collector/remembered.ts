@@ -4,9 +4,12 @@ import { z } from "zod";
 import { TestCase } from "#core/test-case.ts";
 
 const Remembered = z.object({
-  /** The request of its last job. */
+  /** The request of the collector's last job. */
   requestId: z.uuid().optional(),
-  /** The finished parts of a job: pairs may stop early, so their number does not show completion. */
+  /**
+   * The finished parts of a job. They are stored because the number of pairs does not show completion: pairs may stop
+   * early.
+   */
   job: z
     .object({ id: z.uuid(), fingerprint: z.string(), done: z.array(z.string()).max(10_000) })
     .optional(),

@@ -76,7 +76,7 @@ async function endOf(
     for (const [name, kept] of spool.of(job.id)) {
       if (kept.fingerprint !== fingerprint) await spool.drop(name);
     }
-    // Read before it is reported, because the claim does not contain it yet.
+    // Read before the results are reported, because the claim does not contain them yet.
     const kept = spool.of(job.id).map(([, each]) => each);
     await tellResults(parts, job, false, unbegun);
     const left = leftToMeasure(claimed, kept, memory.doneOf(job.id, fingerprint));

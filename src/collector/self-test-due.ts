@@ -22,7 +22,7 @@ export function selfTestDue(state: SelfTestRequested): boolean {
   return atMinutes !== undefined && (triedAt ?? startedAt) < latest(atMinutes, now);
 }
 
-/** Returns the last time of day at this minute. */
+/** Returns the most recent time at which the clock showed this minute of the day. */
 function latest(atMinutes: number, now: Date): Date {
   const hour = new Date(now);
   hour.setHours(Math.floor(atMinutes / 60), atMinutes % 60, 0, 0);

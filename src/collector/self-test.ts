@@ -22,7 +22,7 @@ import { quietMachine } from "./quiet-machine.ts";
 import { spread } from "./self-test-due.ts";
 import { standingOf } from "./standing.ts";
 
-/** How long sending its result is retried. */
+/** How long the collector retries to send the result. */
 const tellMs = 10 * 60_000;
 
 export type SelfTested = Omit<ReportSelfTest, "incarnation"> & ReportedSelfTest;

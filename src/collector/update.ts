@@ -20,8 +20,8 @@ interface UpdateRequested {
 const againMs = 60 * 60_000;
 
 /**
- * Returns whether to stop for an update now: between requests, never inside one. All figures of a request come from one
- * version, unless the collector is stopped.
+ * Returns whether the collector should stop for an update now: between requests, never inside one. All figures of a
+ * request come from one version, unless the collector is stopped.
  */
 export function endsForUpdate({
   own,

@@ -10,7 +10,7 @@ export interface PairsWanted {
   readonly case: TestCase;
   readonly child: PlacedArtifact;
   readonly parent: PlacedArtifact;
-  /** The number of stored ones. */
+  /** The number of pairs that already exist. */
   readonly from: number;
   readonly stored: readonly Omit<MeasuredPair, "pair">[];
   /** The seed of the order within pairs: see `measurePairs`. */
@@ -20,7 +20,10 @@ export interface PairsWanted {
   readonly signal: AbortSignal;
 }
 
-/** The iterations to run, numbered from `after` + 1: the number of processes under the counter, and by the clock. */
+/**
+ * The iterations to run, numbered from `after` + 1: how many processes run under the counter, and how many with the
+ * clock.
+ */
 export interface IterationsWanted {
   readonly after: number;
   readonly counted: number;

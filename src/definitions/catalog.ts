@@ -13,7 +13,7 @@ export interface CatalogEntry {
   readonly definition: JobDefinition;
 }
 
-/** A set of definitions, named by one digest: nothing changed, no new digest. */
+/** A set of definitions, named by one digest: equal definitions have the same digest. */
 export interface Catalog {
   readonly digest: DefinitionDigest;
   /** Sorted by name. */

@@ -60,7 +60,7 @@ function evaluate({ files, context, mostJobs, mostBytes }) {
   return { jobs, problems };
 }
 
-// The timeout holds even when the farm that asked is gone and nobody ends this process.
+// The timeout works even when the farm that sent the request is gone and no process ends this one.
 process.on("message", (question) => {
   globalThis.work = () => JSON.stringify(evaluate(question));
   const file = question.files[0]?.file;

@@ -82,7 +82,8 @@ function contextFor(
     parameters,
     switches,
     commit: { sha: commit.sha, subject: commit.subject, author: commit.author },
-    // Without it, templates would use the wall clock, and two plans of a commit would differ.
+    // Without this value, templates would use the wall clock, and two plans of a commit would
+    // differ.
     now: commit.committedAt.toISOString(),
   };
 }

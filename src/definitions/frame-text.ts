@@ -5,7 +5,10 @@ import type { JobDefinition } from "./job-definition.ts";
 /** The canonical text of a definition in pieces, with the numbers of the texts between them. */
 export interface FrameText {
   readonly pieces: readonly string[];
-  /** Numbers of texts; each text has only one place, but the order of places differs from that of the texts. */
+  /**
+   * The number of each text between the pieces. Each text has only one place, but places and texts may have a different
+   * order.
+   */
   readonly between: readonly number[];
 }
 
@@ -23,7 +26,10 @@ export function frameText(marked: JobDefinition): FrameText {
   };
 }
 
-/** Returns a text that occurs in no definition: JSON escapes its sign with a backslash, and no other text that way. */
+/**
+ * Returns a text that occurs in no definition: JSON writes its control character with a backslash, and no other text in
+ * this way.
+ */
 export function markOf(number: number): string {
   return `\u0001${number}\u0001`;
 }

@@ -6,9 +6,9 @@ import type { JobTemplate } from "./templates.ts";
 
 /** The kinds of placeholders in a job. */
 export type JobShape =
-  /** None. */
+  /** No placeholders. */
   | { readonly kind: "plain"; readonly parsed: ParsedJob }
-  /** Names in texts, and a condition `when`. */
+  /** Placeholders with only names in texts, and a condition `when`. */
   | {
       readonly kind: "texts";
       readonly texts: readonly TextPlace[];
@@ -17,7 +17,7 @@ export type JobShape =
       /** The frame of the filled job, when its texts may have any value: it then needs no second check. */
       readonly frame: Frame | undefined;
     }
-  /** Constructs and expressions. */
+  /** Other constructs and expressions. */
   | { readonly kind: "construct" };
 
 /** A job that was checked with unfilled placeholders in its texts. */
@@ -94,7 +94,7 @@ function collect(value: unknown, path: readonly (string | number)[], texts: Text
   return Object.entries(value).every(
     ([key, part]) =>
       !key.includes("$") &&
-      // Evaluated separately, because it is itself an expression.
+      // `when` is evaluated separately, because it is itself an expression.
       ((path.length === 0 && key === "when" && typeof part === "string" && !part.includes("$")) ||
         collect(part, [...path, key], texts)),
   );

@@ -9,7 +9,7 @@ export interface ReadPart<Value> {
 
 const plainKey = /[A-Za-z0-9_$./][A-Za-z0-9_$./{}()@+*-]*(?=:[ \n])/y;
 
-/** Reads the key at `at` with the colon after it. */
+/** Reads the key at `at` and the colon after it. */
 export function readKey(
   text: string,
   at: number,
@@ -28,7 +28,7 @@ export function readKey(
   return { key: usual(found), end: at + found.length + 1 };
 }
 
-/** Refuses keys with a special meaning in YAML or JavaScript. */
+/** Rejects keys with a special meaning in YAML or JavaScript. */
 function usual(key: string): string {
   if (key === "__proto__" || key === "<<" || key.length > 1_000) throw new NotPlain();
   return key;

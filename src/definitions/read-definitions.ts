@@ -8,8 +8,8 @@ export type { DefinedJob, DefinitionContext, Definitions };
 /**
  * Reads the files of `.grange/`, all together, for one commit.
  *
- * Throws `DefinitionProblems` with all problems of the first stage that has any: syntax, then the top of each file,
- * then templates, then jobs.
+ * Throws `DefinitionProblems` with all problems of the first stage that has any. The stages are: syntax, the top level
+ * of each file, templates, jobs.
  */
 export async function readDefinitions(
   files: ReadonlyMap<string, string>,

@@ -52,9 +52,9 @@ function withLastNewline(text: string): string {
 class PlainReader {
   readonly #text: string;
   readonly jobOffsets = new Map<string, number>();
-  /** The key at the top that is being read. */
+  /** The top-level key that is being read. */
   #top = "";
-  /** The current line: where it ends, where its content begins, and in which column. -1 past the last. */
+  /** The current line: the positions of its end and of its content, and the column of its content. The end is -1 after the last line. */
   #end = -1;
   #at = 0;
   #column = 0;

@@ -10,7 +10,8 @@ import type { Declared, JobsTemplate, JobTemplate, Templates } from "./templates
 /**
  * Reads files of definitions, all together, without filling placeholders.
  *
- * Throws `DefinitionProblems` with all problems of the first stage that has any: syntax, then the top of each file.
+ * Throws `DefinitionProblems` with all problems of the first stage that has any. The stages are: syntax, the top level
+ * of each file.
  */
 export async function readTemplates(files: ReadonlyMap<string, string>): Promise<Templates> {
   const problems: DefinitionProblem[] = [];

@@ -174,7 +174,7 @@ function readWholly(file: string, text: string): SourceFile | DefinitionProblem[
       },
     };
   } catch (reason) {
-    // The parser recurses, and an alias bomb is refused while values are made.
+    // The parser is recursive, and it rejects an alias bomb while it creates values.
     const message =
       reason instanceof RangeError ? tooDeep : `cannot be read: ${sentence(messageOf(reason))}`;
     return [{ file, line: null, column: null, message }];

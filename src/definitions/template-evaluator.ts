@@ -63,7 +63,8 @@ export class TemplateEvaluator implements Service {
   async #ask(templates: Templates): Promise<Evaluated> {
     const number = ++this.#asked;
     const child = this.#process ?? this.#start();
-    // A little later than the process's own limit: this one is for a process that hangs elsewhere.
+    // A little later than the process's own limit: this one is for a process that hangs outside of
+    // a template.
     const hung = setTimeout(
       () => this.#end(new Fault("invalid_argument", `${needsTooMuch}: time`)),
       definitionLimits.evaluationMs + 1_000,

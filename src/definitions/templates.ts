@@ -2,7 +2,7 @@ import type { Parameter, Switch } from "./definition-file.ts";
 import type { DefinitionOrigin } from "./definition-origin.ts";
 import type { NamedGraph } from "./named-graph.ts";
 
-/** Something that is declared at the top of definitions, and where. */
+/** A declaration at the top of definitions, and its place. */
 export interface Declared<Declaration> {
   readonly declaration: Declaration;
   readonly origin: DefinitionOrigin;

@@ -17,7 +17,7 @@ export interface CommitEntry {
 /** An entry of a commit that cannot be in an input tree, for a note beside the graph. */
 export interface SkippedEntry {
   readonly path: string;
-  /** The end of a sentence that begins with the path: `is a submodule`. */
+  /** The end of a sentence that begins with the path, such as `is a submodule`. */
   readonly why: string;
 }
 
@@ -82,7 +82,7 @@ export function parseCommitTree(listing: Buffer): CommitTree {
 
 function problemOf(mode: string, path: string, bytes: Buffer): string | undefined {
   if (mode === "160000") return "is a submodule";
-  // Git's names are bytes; those of a tree are text.
+  // Git's names are bytes; the names of an input tree are text.
   if (path.includes("\ufffd") && !Buffer.from(path).equals(bytes))
     return "has a name that is not UTF-8";
   return problemOfPath(path);

@@ -21,8 +21,8 @@ export const ownEnvironment: Readonly<NodeJS.ProcessEnv> = process.env;
 /**
  * The whole environment of a Git process.
  *
- * Built up, not stripped down: `GIT_DIR`, `GIT_INDEX_FILE` and their like, which a hook or an alias sets for its
- * children, would select another repository. `configFile` replaces the user's and the machine's configuration.
+ * It is built from an allow-list. `GIT_DIR`, `GIT_INDEX_FILE` and similar variables, which a hook or an alias sets for
+ * its children, would select another repository. `configFile` replaces the user's and the machine's configuration.
  */
 export function gitEnvironment(configFile: string): NodeJS.ProcessEnv {
   const own = Object.fromEntries(

@@ -10,7 +10,7 @@ import { parseRepositoryAddress, withoutPassword } from "./repository-address.ts
 import { assertPlainRevision, type FoundRevision } from "./revision.ts";
 import type { Git } from "./run-git.ts";
 
-/** A commit that is in our mirror, with all of its files and history. */
+/** A commit in the farm's mirror, with all of its files and history. */
 export interface FetchedCommit extends Commit {
   /** The requested branch, by its name or as HEAD. */
   readonly branch?: string;
@@ -64,7 +64,7 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
     return commits.get(`${mirror}\n${sha}`, () => readCommit(git, mirror, sha));
   }
 
-  /** `repositoryAt`, called once for callers within a short time. */
+  /** Returns the result of `repositoryAt`, which runs once for callers within a short time. */
   function repositoryOf(path: string): Promise<string> {
     const find = () => repositoryAt(git, path);
     return repositories.get(path, () => forAWhile(samePlaceMs, () => performance.now(), find))();

@@ -13,10 +13,10 @@ export interface ImportServices {
   readonly store: BlobStore;
 }
 
-/** Larger blobs are never whole in memory. */
+/** Larger blobs are never completely in memory. */
 const smallBytes = 1024 * 1024;
 
-/** Small blobs on their way to the store at once; 16 MiB at most. */
+/** The number of small blobs that are stored at once; 16 MiB at most. */
 const putsAtOnce = 16;
 
 /**

@@ -13,7 +13,7 @@ interface ImportedTree {
   readonly skipped: readonly SkippedEntry[];
 }
 
-/** Longer than any legal target; a longer one is not even read. */
+/** Longer than any legal target; a longer blob is not read. */
 const maxTargetBytes = 4_096;
 
 /** Imports files and symlinks of a commit, as listed by `listCommitTree`, into the store. */

@@ -28,7 +28,7 @@ const abandonedAfterMs = fetchTimeoutMs + 5 * 60_000;
 
 const attempts = 5;
 
-/** Each weighs some hundred bytes. */
+/** Each takes some hundred bytes. */
 const keptIds = 10_000;
 
 /** Opens the mirror of `source` (a URL or a path) in a directory of mirrors; creates it when it is new. */
@@ -60,7 +60,7 @@ export async function openMirror(git: Git, directory: string, source: string): P
     }
   }
 
-  /** Full ids of commits that are here: nothing is ever dropped from a mirror. */
+  /** Full ids of commits that are in the mirror: a mirror never loses a commit. */
   const here = recentlyUsed<CommitSha>(keptIds);
 
   return {

@@ -32,8 +32,8 @@ export interface RemoteAccess {
 /**
  * Returns how Git reaches an address, and only that address.
  *
- * Over HTTP, Git is held to the IP addresses that were checked here: neither a name that resolves differently a moment
- * later nor a redirect leads elsewhere. Over SSH and Git's own protocol only the name is checked. Throws
+ * Over HTTP, Git may use only the IP addresses that were checked here: neither a name that resolves differently a
+ * moment later nor a redirect leads elsewhere. Over SSH and Git's own protocol only the name is checked. Throws
  * `permission_denied` for a private address that the operator did not allow.
  */
 export async function remoteAccess(

@@ -25,13 +25,13 @@ export function assertPlainRevision(revision: string): void {
   }
 }
 
-/** `main~2^` as its name, `main`, and the steps from there, `~2^`. */
+/** Splits `main~2^` into its name, `main`, and the steps from there, `~2^`. */
 export function splitRevision(revision: string): { readonly name: string; readonly steps: string } {
   const steps = /(?:[~^]\d*)+$/.exec(revision)?.[0] ?? "";
   return { name: revision.slice(0, revision.length - steps.length), steps };
 }
 
-/** The full names that a short one may stand for, in Git's order. */
+/** Returns the full names that a short name may stand for, in Git's order. */
 export function candidateRefs(name: string): string[] {
   return [name, `refs/${name}`, `refs/tags/${name}`, `refs/heads/${name}`];
 }

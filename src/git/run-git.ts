@@ -51,9 +51,9 @@ const maxErrorBytes = 64 * 1024;
 
 /**
  * Returns the configuration that makes Git accept the repositories of a call, also those of another user: only objects
- * are read there, and everything that their configuration could run is disabled below. Other repositories stay refused.
- * Git before 2.38 reads this setting only from a file, and no version passes another one on to the process that reads a
- * local source.
+ * are read there, and everything that their configuration could run is disabled below. All other repositories stay
+ * rejected. Git before 2.38 reads this setting only from a file, and no version passes another one on to the process
+ * that reads a local source.
  */
 function configTextFor(directories: readonly string[]): string {
   const entries = directories.map((directory) => `\tdirectory = ${JSON.stringify(directory)}\n`);
@@ -99,7 +99,7 @@ export async function openGit(
   privateHosts: PrivateHosts | (() => Promise<PrivateHosts>) = ["*"],
 ): Promise<Git> {
   await mkdir(configDirectory, { recursive: true });
-  // Read once: a later change of PATH does not change which Git runs.
+  // Read once, so that a later change of PATH does not change which Git runs.
   const environment = gitEnvironment("/dev/null");
   const configFileFor = configFiles(configDirectory);
   const running = new Map<GitProcess, Promise<unknown>>();
@@ -200,7 +200,7 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }
 

@@ -28,7 +28,7 @@ const special = blockList(
   ],
 );
 
-/** The addresses where clouds give a machine its own keys: no repository is there. */
+/** The addresses at which clouds give a machine its own keys; no repository is there. */
 const ofTheMachine = blockList(
   [
     ["169.254.0.0", 16],

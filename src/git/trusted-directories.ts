@@ -13,7 +13,7 @@ export function trustedDirectories(path: string): string[] {
   if (top === undefined) return unique([path, real]);
   const dotGit = join(top, ".git");
   if (!existsSync(dotGit)) {
-    // Bare, or the path was that of a checkout's `.git`.
+    // The repository is bare, or the path was the `.git` of a checkout.
     const checkout = basename(top) === ".git" ? [dirname(top)] : [];
     return unique([path, real, top, ...checkout]);
   }

@@ -3,7 +3,7 @@ export function wantedJobUid(): string | undefined {
   return process.env["GRANGE_JOB_UID"];
 }
 
-/** Whether programs may run as root when no sandbox is available. */
+/** Whether programs may run as root when there is no sandbox. */
 export const allowsRootJobs = /^(1|true|yes|on)$/i.test(
   process.env["GRANGE_ALLOW_ROOT_JOBS"] ?? "",
 );

@@ -1,8 +1,8 @@
 import { elfExecutable, type MachineCode } from "./elf-executable.ts";
 
 /**
- * Returns a program that locks its file 3, as the bytes of a static ELF executable; undefined for an architecture that
- * is not in the table below.
+ * Returns a program that locks its file 3, as the bytes of a static ELF executable. Returns undefined for an
+ * architecture that is not in the table below.
  *
  * Node has neither flock(2) nor fcntl(2), and flock(1) is not on every machine. The program is:
  *

@@ -45,7 +45,7 @@ const watchEveryMs = 250;
 const recordWithinMs = 1_000;
 
 export interface LockOptions {
-  /** Called when the process starts to wait for the silence of the last holder, with the time in ms. */
+  /** Called when the process starts to wait until the last holder has been silent long enough, with the time in ms. */
   readonly waits?: (holder: Holder, ms: number) => void;
   readonly times?: LockTimes;
   /** Takes the kernel's lock; tests replace it for file systems without locks. */
@@ -56,10 +56,10 @@ export interface LockOptions {
  * Takes a lock on disk that ends with its process, also after kill -9. Returns the holder if another process has it.
  *
  * It is the kernel's lock on the open file. Process numbers are not used, because they mean nothing in another
- * container. When the last holder ran under another kernel, whose locks may not be visible here, or the file system has
- * no locks, its heartbeat decides: the holder touches the file, and a process that wants the lock checks with its own
- * clock whether that continues. A holder that was wrongly taken for dead, such as a suspended machine, notices it at
- * its next heartbeat (`lost`).
+ * container. When the last holder ran under another kernel, its locks may not be visible here; and some file systems
+ * have no locks. Then the heartbeat decides: the holder touches the file, and a process that wants the lock checks with
+ * its own clock whether that continues. A holder that was wrongly taken for dead, such as a suspended machine, notices
+ * it at its next heartbeat (`lost`).
  */
 export async function takeLock(
   path: string,
@@ -88,8 +88,8 @@ export async function takeLock(
 }
 
 /**
- * Returns the holder; undefined when no living process has the lock. Takes nothing and starts nothing; fast where there
- * is no lock.
+ * Returns the holder; undefined when no living process has the lock. It takes no lock and starts no process; it is fast
+ * when there is no lock.
  *
  * For a process that is not visible from here, the time of its last heartbeat is compared with this machine's clock.
  */
@@ -212,7 +212,7 @@ async function isBeating(path: string, silenceMs: number): Promise<boolean> {
   while (performance.now() < until) {
     await rest(Math.min(watchEveryMs, silenceMs / 4));
     const now = await lookAt(path);
-    // Removed: its holder was alive, and has released it.
+    // The file was removed: its holder was alive, and has released the lock.
     if (now === undefined) return false;
     if (now !== first) return true;
   }
@@ -249,7 +249,8 @@ async function heldBy(path: string): Promise<{ readonly holder: Holder } | "agai
 /**
  * Opens the lock's file and creates it if necessary; undefined when another process created or removed it meanwhile.
  *
- * Without `O_CREAT` for an existing file: in a sticky directory, the kernel refuses that for another user's file.
+ * For an existing file it does not use `O_CREAT`: in a sticky directory, the kernel refuses that for another user's
+ * file.
  */
 function openLockFile(path: string): number | undefined {
   try {
@@ -268,7 +269,7 @@ function openLockFile(path: string): number | undefined {
   }
 }
 
-/** Whether the open file still has this name: a holder removes the file when it releases the lock. */
+/** Returns whether the open file still has this name: a holder removes the file when it releases the lock. */
 function isStillAt(file: number, path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   const { dev, ino } = fstatSync(file);

@@ -60,7 +60,7 @@ function holds(uidMap: string, uid: number): boolean {
     .some(([first = 0, , count = 0]) => first <= uid && uid < first + count);
 }
 
-/** The job owner for this process; it does not change while the process lives. */
+/** The user for jobs of this process; it does not change while the process lives. */
 export const jobOwner = jobOwnerFor({
   uid: process.getuid?.(),
   uidMap: readUidMap(),

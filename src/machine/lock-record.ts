@@ -21,7 +21,7 @@ export type LockRecord = z.infer<typeof Record>;
 export interface Holder {
   readonly name: string;
   readonly pid: number;
-  /** For people: `process 12`, or a process of another container or machine. */
+  /** For display: `process 12`, or a process of another container or machine. */
   readonly where: string;
   /** An ISO date. */
   readonly since: string;

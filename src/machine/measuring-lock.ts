@@ -26,7 +26,7 @@ export class MeasuringLock {
     waits: (holder: Holder) => void = () => {},
   ): Promise<HeldLock | undefined> {
     let isReported = false;
-    // The process that measured last checks last: other waiting processes have checked several times by then.
+    // The process that measured last checks last; other waiting processes have checked several times before.
     await rest(Math.max(0, this.#notBefore - performance.now()), signal);
     while (!signal.aborted) {
       const taken = await takeLock(this.#path, this.#name);

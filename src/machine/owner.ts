@@ -14,7 +14,7 @@ export function ownOwner(): string {
   return own;
 }
 
-/** These values do not change while the process lives, and reading them takes half a millisecond. */
+/** Cached: these values do not change while the process lives, and reading them takes half a millisecond. */
 let own: string | undefined;
 
 /** Returns false only when the owner has certainly ended. The text after a further `-` is ignored. */

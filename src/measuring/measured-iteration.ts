@@ -9,7 +9,7 @@ export interface MeasuredIteration {
   readonly warnings: string[];
 }
 
-/** A process of the child and one of the parent, one directly after the other. */
+/** A process of the child and a process of the parent that ran directly one after the other. */
 export interface MeasuredPair {
   /** From 1. */
   readonly pair: number;

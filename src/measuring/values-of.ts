@@ -11,7 +11,7 @@ interface ProcessFigures {
   readonly usage: Usage | undefined;
   readonly wallSeconds: number;
   readonly output: string;
-  /** By `of`. */
+  /** The sizes by the metric's `of`. */
   readonly sizes: ReadonlyMap<string, number>;
 }
 
@@ -82,7 +82,7 @@ export function firstFit(pattern: string, output: string): string | undefined {
   return undefined;
 }
 
-/** `1,234.5` as well as `1234.5`: programs print for people. */
+/** Accepts `1,234.5` as well as `1234.5`, because programs print numbers for people. */
 function numberIn(text: string): number | undefined {
   const plain = text.trim().replaceAll(/[,_\s]/g, "");
   return plain === "" ? undefined : Number(plain);

@@ -169,7 +169,7 @@ export function graphIdOf({ id }: Pick<SearchToStep, "id">, position: number): s
   ].join("-");
 }
 
-/** Whether a retry would fail in the same way, because the cause is in the commit. */
+/** Returns whether a retry would fail in the same way, because the cause is in the commit. */
 function isOfTheCommit(reason: unknown): boolean {
   return (
     reason instanceof Fault &&

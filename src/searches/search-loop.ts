@@ -5,7 +5,10 @@ import type { Service } from "#core/service.ts";
 import type { RangeServices } from "./ask-commit.ts";
 import { stepSearches } from "./step-search.ts";
 
-/** Hundreds of graphs end at the same time; a look at the searches after each would be wasteful. */
+/**
+ * The pause between two rounds, in ms: hundreds of graphs may end at the same time, and a round for
+ * each would be wasteful.
+ */
 const restMs = 300;
 /** Notifications wake the loop; polling is the fallback. */
 const pollMs = 3_000;

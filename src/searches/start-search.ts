@@ -178,7 +178,8 @@ async function takeKnownResults(tx: Tx, search: NewSearch): Promise<number> {
 }
 
 /**
- * Returns the results that graphs of these commits already have; for each commit, from the newest graph with a result.
+ * Returns the results that graphs of these commits already have. For each commit, the newest graph with a result
+ * counts.
  */
 async function resultsOf(
   tx: Tx,

@@ -32,10 +32,16 @@ import {
 } from "./search.store.ts";
 import { wantSearchedJobs } from "./want-searched-jobs.ts";
 
-/** The step of a dead server becomes free after this time; a working server extends its right. */
+/**
+ * The right of a server to the next step expires after this time; a working server extends its
+ * right.
+ */
 const holdSeconds = 60;
 
-/** How many graphs of one backfill run at the same time, so that other work does not wait for years of history. */
+/**
+ * The number of graphs of one backfill that run at the same time; without a limit, other work would wait for years of
+ * history.
+ */
 export const mostUnderWay = 50;
 
 /** The pause before a failed search is retried, so that other searches get their turns. */
@@ -75,7 +81,7 @@ function endsIt(reason: unknown): reason is Fault {
 }
 
 async function stepSearch(services: RangeServices, search: SearchToStep): Promise<void> {
-  // With the principal's present rights.
+  // The rights are those that the principal has now.
   const by: Principal = {
     name: search.startedBy,
     grants: await grantsOf(services.db, search.startedBy),

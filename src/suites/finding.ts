@@ -7,7 +7,10 @@ export function findingAt(path: readonly PropertyKey[], message: string): Findin
   return { path, of: "value", message };
 }
 
-/** Property names that every JavaScript object has are never found by mistake. */
+/**
+ * Reports unknown words. Property names that every JavaScript object has are never found by
+ * mistake.
+ */
 export function checkWords(
   path: readonly PropertyKey[],
   words: Readonly<Record<string, unknown>>,

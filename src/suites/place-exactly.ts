@@ -31,7 +31,8 @@ export function placeExactly(
       sets[index] = set;
       lengths[set] = length + item.seconds;
       walk(index + 1, moves + (set === from[index] ? 0 : 1), done);
-      // Not by subtraction, which would keep rounding errors.
+      // The old length is restored and not computed by subtraction, which would accumulate rounding
+      // errors.
       lengths[set] = length;
     }
   };

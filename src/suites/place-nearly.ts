@@ -4,10 +4,10 @@ import { lengthsOf, longest, type Placed, type Placement, tolerance } from "./pl
  * Returns a placement whose longest set is nearly as short as possible, when there are too many benchmarks to try all
  * placements.
  *
- * First a bound: the result of placing all benchmarks again, the longest first (LPT: at most a third above the optimum,
- * Graham 1969, https://doi.org/10.1137/0117039). Then single moves and exchanges from the present placement, each time
- * the most effective one, until the bound is nearly reached. If no step helps before that, the new placement is used,
- * with its sets numbered so that most benchmarks stay.
+ * First it computes a bound: the result of placing all benchmarks again, the longest first (LPT: at most a third above
+ * the optimum, Graham 1969, https://doi.org/10.1137/0117039). Then it makes single moves and exchanges from the present
+ * placement, each time the most effective one, until the bound is nearly reached. If no step helps before that, the new
+ * placement is used, with its sets numbered so that most benchmarks stay.
  */
 export function placeNearly(items: readonly Placed[], count: number, before: Placement): Placement {
   const anew = placedAnew(items, count, before);

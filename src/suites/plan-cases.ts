@@ -1,7 +1,7 @@
 import type { Section, TestCase } from "#core/test-case.ts";
 import type { Benchmark, Suite, SuiteSection } from "./suite.ts";
 
-/** The subject of a job: a slice of a suite. */
+/** The slice of a suite that a job measures. */
 export interface JobSlice {
   readonly section: Section;
   readonly target: string;

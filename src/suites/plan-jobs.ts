@@ -13,7 +13,7 @@ export interface WhatToMeasure {
 }
 
 export interface PlannedJob extends JobSlice {
-  /** Whether other work does not wait for it. */
+  /** Whether other work may continue without it. */
   readonly optional: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The limits for reading a stranger's definition, far above usual definitions. */
+/** The limits for reading an untrusted definition, far above usual definitions. */
 export const suiteLimits = {
   bytes: 1024 * 1024,
   /** The nesting depth of maps and lists. */

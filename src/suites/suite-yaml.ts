@@ -57,7 +57,7 @@ export function readSuiteText(where: string, text: string): SuiteText {
     };
   } catch (reason) {
     if (reason instanceof SuiteProblems) throw reason;
-    // The parser recurses.
+    // The parser is recursive.
     throw refused(
       where,
       reason instanceof RangeError ? tooDeep : `cannot be read: ${messageOf(reason)}`,

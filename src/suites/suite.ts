@@ -171,7 +171,9 @@ export const SuiteSection = z.strictObject({
     .positive()
     .max(24 * 60)
     .default(30),
-  /** Files to write into the sources of every benchmark that has none of that name. `parseSuite` copies them there. */
+  /**
+   * Files to write into the sources of every benchmark that has no file of that name. `parseSuite` copies them there.
+   */
   files: z.record(RelativePath, z.unknown()).default({}),
   profiles: z.record(SuiteWord, Profile).default({}),
   scenarios: z.record(SuiteWord, Scenario).default({}),

@@ -3,7 +3,7 @@ import { type Digest, parseDigestKey } from "#core/digest.ts";
 /** The id of a file's content in Git LFS: its SHA-256, as in our own store. */
 export type LfsObject = Digest;
 
-/** A pointer is shorter than this: Git LFS reads no longer ones. */
+/** The longest pointer: Git LFS does not read longer ones. */
 export const mostPointerBytes = 1_023;
 /** The version line, a SHA-256 and a size of one digit. */
 export const leastPointerBytes = 126;

@@ -5,8 +5,8 @@ import type { MeasuringTools } from "../processes/tools.ts";
 import { read } from "./cpu-time.ts";
 
 /**
- * Facts about the machine and the measuring programs that may affect a figure: a value for each name. Neither load nor
- * time.
+ * Facts about the machine and the measuring programs that may affect a figure: a value for each name. They contain
+ * neither load nor time.
  */
 export type EnvironmentFacts = Record<string, string>;
 
@@ -72,7 +72,7 @@ function turbo(): string {
   return on === "" ? "" : on === "1" ? "on" : "off";
 }
 
-/** `always [madvise] never`: returns the one in brackets. */
+/** Returns the word in brackets of a text such as `always [madvise] never`. */
 function chosen(text: string): string {
   return /\[(\w+)\]/.exec(text)?.[1] ?? "";
 }

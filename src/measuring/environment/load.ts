@@ -32,8 +32,8 @@ export async function sampleLoad(sampleMs: number, signal?: AbortSignal): Promis
 }
 
 /**
- * A fifth of one CPU: an unused desktop needs less, one busy browser tab more. If more processes than this wait per
- * CPU, the quiet second was a coincidence.
+ * A fifth of one CPU: an unused desktop needs less, a busy browser tab needs more. If the load average per CPU exceeds
+ * this, the quiet second was a coincidence.
  */
 const quietCpus = 0.2;
 const quietAverage = 2;

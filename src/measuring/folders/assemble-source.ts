@@ -47,7 +47,7 @@ export async function placeSource(
   }
 }
 
-/** A fresh copy, for one run. */
+/** Creates a fresh copy for one run. */
 export async function assembleSource(
   benchmark: Benchmark,
   placed: PlacedSource,

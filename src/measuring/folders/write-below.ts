@@ -19,7 +19,7 @@ export async function writeBelow(root: string, path: string, text: string): Prom
   }
 }
 
-/** Undefined: there is no such file. */
+/** Returns undefined when there is no such file. */
 export async function readBelow(root: string, path: string): Promise<string | undefined> {
   await refuseLinks(root, path);
   return readFile(join(root, path), "utf8").catch(() => undefined);

@@ -43,7 +43,10 @@ const perlText = [
   "exit($st & 127 ? 128 + ($st & 127) : $st >> 8);",
 ].join(" ");
 
-/** The best first: microseconds, hundredths of a second, milliseconds without memory. */
+/**
+ * Returns the meters, the best first. Their precision: microseconds, hundredths of a second,
+ * milliseconds without memory.
+ */
 export function metersFor(arch: string): Meter[] {
   const calls = callsOf[arch];
   const perl: Meter[] = calls
@@ -121,7 +124,7 @@ function readBash(report: string): Usage | undefined {
   };
 }
 
-/** Returns exactly this many numbers, or none. */
+/** Returns this number of numbers, or an empty list. */
 function numbersIn(report: string, count: number): number[] {
   const words = report.trim().split(/\s+/);
   const numbers = words.map(Number);

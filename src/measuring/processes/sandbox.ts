@@ -24,8 +24,8 @@ export const noSandbox: Sandbox = {
 };
 
 /**
- * The parts of /etc that programs of a system need to start. Not the whole directory, because it contains secrets that
- * root can read.
+ * The parts of /etc that programs of a system need to start. The whole directory is not included, because it contains
+ * secrets that root can read.
  */
 const fromEtc = [
   "alternatives",
@@ -125,7 +125,9 @@ function shown(path: string): string[] {
     : ["--ro-bind", path, path];
 }
 
-/** The Node that runs this process, if it is not among the system's programs, and no other files of its folder. */
+/**
+ * Binds the Node that runs this process, if it is not among the system's programs, and no other files of its folder.
+ */
 function nodeElsewhere(): string[] {
   const inSystem = systemFolders().some((top) => process.execPath.startsWith(`${top}/`));
   return inSystem ? [] : [process.execPath];
