@@ -52,7 +52,7 @@ function gate() {
   return { open, opened };
 }
 
-test("measures each case of a job, tells it at once, and ends the job", async () => {
+test("measures each case of a job, reports it at once, and ends the job", async () => {
   const job = farm.enqueue(["a", "b"]);
   await start();
 
@@ -70,7 +70,7 @@ test("measures each case of a job, tells it at once, and ends the job", async ()
   await farm.until(() => bench.released === 1);
 });
 
-test("tells the server that it is there during a test, too", async () => {
+test("sends heartbeats during a test, too", async () => {
   const enough = gate();
   bench.during = () => enough.opened;
   const job = farm.enqueue(["a"]);
@@ -82,7 +82,7 @@ test("tells the server that it is there during a test, too", async () => {
   expect(await farm.ended(job)).toEqual({ outcome: "success" });
 });
 
-test("a benchmark that fails is told as its error, and stops no other", async () => {
+test("a benchmark that fails is reported as an error, and does not stop the others", async () => {
   bench.during = (benchmark) => {
     if (benchmark === "a") throw new Fault("failed_precondition", "it exited with 3\0");
   };
@@ -94,7 +94,7 @@ test("a benchmark that fails is told as its error, and stops no other", async ()
   expect(farm.storedOf("b")).toMatchObject([{ iterations: [{ iteration: 1 }] }]);
 });
 
-test("what the machine makes fail is measured again, and what was measured is not", async () => {
+test("a test that failed because of the machine is repeated, and finished tests are not", async () => {
   let fails = 1;
   bench.during = (benchmark) => {
     if (benchmark === "a" && fails-- > 0) throw new Error("ENOSPC: no space left on device");
@@ -109,7 +109,7 @@ test("what the machine makes fail is measured again, and what was measured is no
   });
 });
 
-describe("an artifact that cannot be had", () => {
+describe("an unavailable artifact", () => {
   test.each([
     { why: "is not there", reason: new Fault("not_found", "404"), outcome: "permanent" },
     {
@@ -134,7 +134,7 @@ describe("an artifact that cannot be had", () => {
     expect(bench.measured).toEqual([]);
   });
 
-  test("is a path of somebody's machine: permanent, and nothing of this one is read", async () => {
+  test("is a local path: a permanent error, and no file of this machine is read", async () => {
     const job = farm.enqueue(["a"], { component: { kind: "path", path: "/etc" } });
     await start();
 
@@ -143,8 +143,8 @@ describe("an artifact that cannot be had", () => {
   });
 });
 
-describe("while the server is away", () => {
-  test("it measures on, and tells all when it is back", async () => {
+describe("while the server is unreachable", () => {
+  test("it continues to measure, and reports everything afterwards", async () => {
     bench.during = (benchmark) => {
       if (benchmark === "b") farm.away = true;
     };
@@ -160,7 +160,7 @@ describe("while the server is away", () => {
     expect(spooled()).toEqual([]);
   });
 
-  test("a job that went back meanwhile is taken up again, and nothing is measured twice", async () => {
+  test("a job that was requeued meanwhile is resumed, and nothing is measured twice", async () => {
     bench.during = (benchmark) => {
       if (benchmark === "b") farm.away = true;
     };
@@ -179,7 +179,7 @@ describe("while the server is away", () => {
     expect(farm.storedOf("b")).toHaveLength(1);
   });
 
-  test("a collector that is stopped keeps what it measured, and ends nothing", async () => {
+  test("a stopped collector keeps its results, and ends no job", async () => {
     bench.during = () => {
       farm.away = true;
     };
@@ -199,7 +199,7 @@ describe("while the server is away", () => {
   });
 });
 
-test("results of a machine that was another are not told as those of this one", async () => {
+test("results of a changed machine are not reported for the present one", async () => {
   bench.during = () => {
     farm.away = true;
   };
@@ -218,7 +218,7 @@ test("results of a machine that was another are not told as those of this one", 
   expect(farm.storedOf("a")).toHaveLength(1);
 });
 
-test("says hello again when its machine changes", async () => {
+test("registers again when its machine changes", async () => {
   await start();
   await farm.until(() => farm.hellos.length === 1);
 
@@ -241,7 +241,7 @@ test.each(["cancelled", "queued"] as const)(
     await start();
     await farm.until(() => bench.begun.length === 1);
 
-    // Another collector has it: a queued job would be assigned to us again.
+    // Another collector has the job: a queued job would be assigned to this collector again.
     job.state = state === "queued" ? "ended" : state;
 
     await farm.until(() => bench.killed.length === 1);
@@ -251,7 +251,7 @@ test.each(["cancelled", "queued"] as const)(
   },
 );
 
-test("results that the server does not take are the test's error, and hold nothing up", async () => {
+test("results that the server rejects become errors of the test, and block nothing", async () => {
   farm.refuses = ({ iterations }) => (iterations ?? []).length > 0;
   const job = farm.enqueue(["a"]);
   await start();
@@ -260,7 +260,7 @@ test("results that the server does not take are the test's error, and hold nothi
   expect(farm.storedOf("a")).toMatchObject([{ error: expect.stringContaining("makes no sense") }]);
 });
 
-test("takes as many runs as a job says, numbered from where it says", async () => {
+test("runs as many iterations as a job requests, numbered from the requested start", async () => {
   const job = farm.enqueue(["a"], { iterations: { after: 3, count: 2 } });
   await start();
 
@@ -269,7 +269,7 @@ test("takes as many runs as a job says, numbered from where it says", async () =
 });
 
 describe("pairs", () => {
-  test("are told one by one, and go on after a crash where they were", async () => {
+  test("are reported one by one, and continue after a crash", async () => {
     const never = gate();
     bench.during = () => (bench.pairs.length === 2 ? never.opened : undefined);
     const job = farm.enqueue(["a"], { paired: true });
@@ -285,7 +285,7 @@ describe("pairs", () => {
     expect(farm.storedOf("a").flatMap(({ pairs }) => pairs ?? [])).toHaveLength(3);
   });
 
-  test("that wait for the server count, too", async () => {
+  test("that are not sent yet also count", async () => {
     bench.during = () => {
       farm.away = true;
     };
@@ -310,8 +310,8 @@ describe("pairs", () => {
   });
 });
 
-describe("told to stop", () => {
-  test("it hands its job back, no attempt burnt, once a test has had its while", async () => {
+describe("when it is stopped", () => {
+  test("it returns its job after a grace period for the test, without using an attempt", async () => {
     const never = gate();
     bench.during = (benchmark) => (benchmark === "b" ? never.opened : undefined);
     const job = farm.enqueue(["a", "b"]);
@@ -324,7 +324,7 @@ describe("told to stop", () => {
     expect(bench.killed).toEqual(["b"]);
   });
 
-  test("a test that ends in time is kept, and the next is not begun", async () => {
+  test("a test that ends in time is kept, and the next does not start", async () => {
     const soon = gate();
     bench.during = () => soon.opened;
     const job = farm.enqueue(["a", "b"]);
@@ -339,7 +339,7 @@ describe("told to stop", () => {
     expect(farm.stored.map(({ report }) => report.case.benchmark)).toEqual(["a"]);
   });
 
-  test("twice, it does not wait", async () => {
+  test("a second time, it does not wait", async () => {
     const never = gate();
     bench.during = () => never.opened;
     const job = farm.enqueue(["a"]);
@@ -356,7 +356,7 @@ describe("told to stop", () => {
 describe("on a busy machine", () => {
   const busy = { others: 1.5, stolen: 0, averagePerCpu: 0 };
 
-  test("it waits, and measures when it is quiet", async () => {
+  test("it waits, and measures when the machine is quiet", async () => {
     bench.busy = busy;
     const job = farm.enqueue(["a"]);
     await start();
@@ -383,7 +383,7 @@ describe("on a busy machine", () => {
     },
   );
 
-  test("it measures nothing while another measures there, and says that it is there", async () => {
+  test("it measures nothing while another collector measures, and sends heartbeats", async () => {
     const other = await takeLock(join(dataDir, "measuring.lock"), "lab-2");
     const job = farm.enqueue(["a"]);
     await start();
@@ -397,7 +397,7 @@ describe("on a busy machine", () => {
 });
 
 describe("a server of another version", () => {
-  test("ends it between requests, no attempt burnt", async () => {
+  test("ends the collector between requests, without using an attempt", async () => {
     const first = farm.enqueue(["a"]);
     bench.during = () => {
       farm.serverVersion = "2";
@@ -411,14 +411,14 @@ describe("a server of another version", () => {
     expect(other).toMatchObject({ end: { outcome: "handed-back" }, attempt: 0 });
   });
 
-  test("ends one that has nothing to do", async () => {
+  test("ends an idle collector", async () => {
     farm.serverVersion = "2";
     const collector = await start();
 
     expect(await collector.over).toMatchObject({ kind: "update" });
   });
 
-  test("is borne with when the update brought nothing: better the old version than none", async () => {
+  test("does not end it again when an update had no effect: an old version is better than none", async () => {
     farm.serverVersion = "2";
     const first = await start();
     await first.over;
@@ -431,7 +431,7 @@ describe("a server of another version", () => {
   });
 });
 
-test("a second process that speaks for it ends the first", async () => {
+test("a second process with its name ends the first", async () => {
   const first = await start();
   await farm.until(() => farm.hellos.length === 1);
 
@@ -440,7 +440,7 @@ test("a second process that speaks for it ends the first", async () => {
   expect(await first.over).toMatchObject({ kind: "replaced" });
 });
 
-test("a second process on its directory is refused, and told who is there", async () => {
+test("a second process in its directory is rejected, with the name of the first", async () => {
   await start();
 
   await expect(start()).rejects.toThrow(/collector lab-1 \(process \d+\) works in /);
@@ -458,7 +458,7 @@ test.each(["not_found", "unauthenticated", "permission_denied"] as const)(
   },
 );
 
-test("waits for a server that is not there yet", async () => {
+test("waits for a server that does not answer yet", async () => {
   farm.away = true;
   const job = farm.enqueue(["a"]);
   await start();
@@ -470,7 +470,7 @@ test("waits for a server that is not there yet", async () => {
 });
 
 describe("a self-test", () => {
-  test("compares what was measured last with itself, when there is nothing else to do", async () => {
+  test("compares the last measured artifact with itself while it is idle", async () => {
     bench.pairsWanted = 5;
     bench.values = (nth) => ({ instructions: nth % 2 === 0 ? 1_000 : 1_001 });
     const job = farm.enqueue(["a", "b"]);
@@ -489,7 +489,7 @@ describe("a self-test", () => {
     expect(new Set(bench.pairs.map(({ benchmark }) => benchmark))).toEqual(new Set(["a", "b"]));
   });
 
-  test("waits until something was measured, and is not made where nobody wants it", async () => {
+  test("waits until something was measured, and does not run when it is not wanted", async () => {
     farm.selfTestDue = true;
     await start({ selfTest: false });
     const job = farm.enqueue(["a"]);
@@ -500,7 +500,7 @@ describe("a self-test", () => {
     expect(farm.selfTests).toEqual([]);
   });
 
-  test("is given up when the collector is to stop", async () => {
+  test("is aborted when the collector stops", async () => {
     const job = farm.enqueue(["a"]);
     const collector = await start();
     await farm.ended(job);
@@ -520,7 +520,7 @@ describe("a self-test", () => {
   });
 });
 
-test("a job whose success the server does not believe is measured again as a whole", async () => {
+test("a job whose success the server rejects is measured again completely", async () => {
   const job = farm.enqueue(["a"]);
   farm.disbelieves = 1;
   await start();
@@ -530,7 +530,7 @@ test("a job whose success the server does not believe is measured again as a who
   expect(await farm.ended(job)).toEqual({ outcome: "success" });
 });
 
-test("a machine of another target than its collector ends with a sentence, and claims nothing", async () => {
+test("a machine with another target than its collector ends with an explanation, and claims nothing", async () => {
   farm.enqueue(["a"]);
   farm.target = "plan9-z80";
 
@@ -543,7 +543,7 @@ test("a machine of another target than its collector ends with a sentence, and c
   expect(bench.measured).toEqual([]);
 });
 
-test("told that any target will do, it measures", async () => {
+test("with `anyTarget`, it measures on any target", async () => {
   const job = farm.enqueue(["a"]);
   farm.target = "my-lab";
   await start({ anyTarget: true });

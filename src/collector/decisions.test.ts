@@ -189,14 +189,14 @@ const kept = (benchmark: string, more: Partial<KeptTest["test"]>): KeptTest => (
 });
 const pair = (number: number) => ({ pair: number, parentFirst: false, child: {}, parent: {} });
 
-describe("what is left of a job", () => {
+describe("the rest of a job", () => {
   const cases = ["a", "b", "c", "d"].map((name) => ({ case: caseOf(name), storedPairs: 0 }));
   const names = (purpose: "own" | "paired", all: KeptTest[], done: string[] = []) =>
     leftToMeasure({ cases, purpose }, all, done).map(
       (each) => `${each.case.benchmark}${each.from || ""}`,
     );
 
-  test("is what is neither kept here nor done", () => {
+  test("contains the tests that are neither stored here nor done", () => {
     const all = [
       kept("a", { iterations: [{ iteration: 1, values: {} }] }),
       kept("b", { error: "no" }),
@@ -205,7 +205,7 @@ describe("what is left of a job", () => {
     expect(names("own", all, [caseKey(caseOf("c"))])).toEqual(["d"]);
   });
 
-  test("of pairs goes on after the last that is stored or kept; an error ends them", () => {
+  test("with pairs continues after the last sent or stored pair; an error ends them", () => {
     const all = [
       kept("a", { pairs: [pair(1)] }),
       kept("a", { pairs: [pair(2)] }),
@@ -225,7 +225,7 @@ describe("the spool", () => {
     return dir;
   };
 
-  test("gives the next process what was not told, in its order", async () => {
+  test("gives unsent results to the next process, in their order", async () => {
     const dir = directory();
     const { spool } = await open(dir);
     for (const name of ["a", "b", "c"]) await spool.keep(kept(name, { error: name }));
@@ -238,7 +238,7 @@ describe("the spool", () => {
     expect(next.of(jobId).map(([, each]) => each.test.error)).toEqual(["b", "c", "d"]);
   });
 
-  test("drops what is broken, or so old that the job is somebody else's", async () => {
+  test("drops broken results, and results so old that another collector has the job", async () => {
     const dir = directory();
     const { spool } = await open(dir);
     await spool.keep(kept("a", { error: "a" }));

@@ -20,7 +20,7 @@ async function orphan(env: Record<string, string>): Promise<number> {
   return pid;
 }
 
-test("ends measured programs that nobody looks after, and no others", async () => {
+test("ends measured programs without a collector, and no others", async () => {
   const left = await orphan({ [marker]: "0011223344556677" });
   const stranger = await orphan({});
   const ours = spawn("sleep", ["86391"], { env: { [marker]: "0011223344556677" } });

@@ -130,7 +130,7 @@ export class FakeFarm implements LabConnection {
           resolve();
         };
         this.#waiting.add(look);
-        // Events of the test's bench do not arrive here.
+        // Polls, because events of the test's bench do not arrive here.
         setTimeout(look, 10);
       });
     }

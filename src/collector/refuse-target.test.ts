@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { refuseTarget } from "./refuse-target.ts";
 
-test("a machine of another target than its collector is refused, unless any will do", () => {
+test("a machine with another target than its collector is rejected, unless any target is allowed", () => {
   const registered = { target: "linux-arm64" };
   const start = (machine: string, anyTarget = false) =>
     refuseTarget({ name: "lab-1", anyTarget }, registered, machine);

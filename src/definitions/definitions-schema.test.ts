@@ -6,7 +6,7 @@ import { definitionsSchema } from "./definitions-schema.ts";
 
 const file = join(import.meta.dirname, "../../docs/schema/definitions.schema.json");
 
-test("the published schema is that of the code; `vitest -u` writes it anew", async () => {
+test("the published schema equals that of the code; `vitest -u` updates it", async () => {
   const text = `${JSON.stringify(definitionsSchema(), null, 2)}\n`;
 
   await expect(text).toMatchFileSnapshot(file);

@@ -37,7 +37,7 @@ const piece = fc.constantFrom(
 const text = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(""));
 const value = fc.oneof(fc.string(), fc.integer(), fc.boolean());
 
-test("what is filled here is what the language makes of it, and has the same name", () => {
+test("a job that is filled here equals the job of the template language, and has the same digest", () => {
   const job = fc.record(
     {
       commands: fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 3 })),
@@ -84,7 +84,7 @@ test.each([
   expect(filled({ commands: command }, context)).toBeUndefined();
 });
 
-test("a text that may not stand where its hole is, is told of", () => {
+test("an invalid text in a placeholder is reported", () => {
   const job = { commands: "x", timeout: "${parameters.limit}" };
   const shape = shapeOf({ name: "a", job, origin });
   if (shape.kind !== "texts") throw new Error("it has texts");

@@ -135,13 +135,13 @@ test.each([
   expect(said).not.toBe("read");
 });
 
-test("after a template that did not end, the next one is read as ever", async () => {
+test("after a template that did not end, the next one is evaluated normally", async () => {
   await refusal("version: 1\njobs: {a: {commands: {$eval: 'range(0, 1000000000)'}}}");
 
   expect(await refusal("version: 1\njobs: {a: {commands: x}}")).toBe("read");
 });
 
-test("the refusal is of the kind that carries problems", async () => {
+test("a rejected file gives a DefinitionProblems fault", async () => {
   const reading = readDefinitions(new Map([["x.yml", "jobs: ["]]), {}, context, evaluator);
 
   await expect(reading).rejects.toBeInstanceOf(DefinitionProblems);

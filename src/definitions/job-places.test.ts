@@ -13,7 +13,7 @@ const written = fc.constantFrom(
   (key: string) => `  ${key}: &${key.replaceAll(/\W/g, "")}\n    commands:\n    - >\n      x\n`,
 );
 
-test("a job's line is that of its key, however the file is read", () => {
+test("a job has the line of its key, whichever parser reads the file", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(name, { minLength: 1, maxLength: 8 }),
@@ -34,7 +34,7 @@ test("a job's line is that of its key, however the file is read", () => {
   );
 });
 
-test("of jobs in one line, or that an expression makes, it is that of all of them", async () => {
+test("jobs in one line, or from an expression, have the line of all of them", async () => {
   const templates = await readTemplates(
     new Map([
       ["a.yml", "version: 1\njobs: {a: {commands: x}, b: {commands: y}}\n"],

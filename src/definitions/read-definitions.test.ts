@@ -38,8 +38,8 @@ async function problemsOf(
   return reason.problems.map((p) => `${p.file}:${p.line}:${p.column}: ${p.message}`);
 }
 
-describe("what a file says", () => {
-  test("one command is a list of one, and nothing is added that was not written", async () => {
+describe("the content of a file", () => {
+  test("one command becomes a list of one, and no other key is added", async () => {
     const { jobs } = await read("version: 1\njobs:\n  lint:\n    commands: npm run lint\n");
 
     expect(jobs.map(({ name, definition, wanted }) => ({ name, definition, wanted }))).toEqual([
@@ -47,7 +47,7 @@ describe("what a file says", () => {
     ]);
   });
 
-  test("a list of needs is a map of needs that says nothing more", async () => {
+  test("a list of needs becomes a map of needs without further keys", async () => {
     const { jobs } = await read(
       "version: 1\njobs:\n  a: {commands: x}\n  b: {commands: x, needs: [a]}\n",
     );
@@ -55,7 +55,7 @@ describe("what a file says", () => {
     expect(jobs[1]?.definition.needs).toEqual({ a: {} });
   });
 
-  test("all files of the directory make one set of jobs, whatever order they come in", async () => {
+  test("all files of the directory form one set of jobs, in any order", async () => {
     const { jobs } = await read({
       ".grange/b.yml": "version: 1\njobs: {two: {commands: x}}",
       ".grange/a.yaml": "version: 1\njobs: {one: {commands: x}}",
@@ -64,7 +64,7 @@ describe("what a file says", () => {
     expect(jobs.map((job) => job.name)).toEqual(["one", "two"]);
   });
 
-  test("parameters, repository, commit and branch fill the holes", async () => {
+  test("parameters, repository, commit and branch fill the placeholders", async () => {
     const { jobs } = await read(
       `version: 1
 parameters: {node: {type: number, default: 20}}
@@ -98,14 +98,14 @@ jobs:
     expect(jobs[0]?.wanted).toBe(wanted);
   });
 
-  test("time in a template is the commit's, so that a commit always gives the same jobs", async () => {
+  test("the time in a template is the commit's time, so a commit always gives the same jobs", async () => {
     const { jobs } = await read(`version: 1\njobs: {a: {commands: "\${now}"}}`);
 
     expect(jobs[0]?.definition.commands).toEqual(["2024-01-02T03:04:05.000Z"]);
   });
 });
 
-describe("what is told of a mistake", () => {
+describe("the messages for mistakes", () => {
   test.each([
     {
       what: "an unknown key",
@@ -192,7 +192,7 @@ describe("what is told of a mistake", () => {
     ]);
   });
 
-  test("every wrong job is told of, not only the first", async () => {
+  test("every invalid job is reported, not only the first", async () => {
     const problems = await problemsOf(
       "version: 1\njobs:\n  a: {comands: x}\n  b: {commands: '${nope}'}\n  c: {retries: x}",
     );

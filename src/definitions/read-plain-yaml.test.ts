@@ -55,18 +55,18 @@ function wholly(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: document.toJS() };
   } catch {
-    // An alias without its anchor.
+    // Returns undefined for an alias without its anchor.
     return undefined;
   }
 }
 
-/** The package is slow, and texts that are left to it need no comparison. */
+/** Compares with the package only texts that were read here, because the package is slow. */
 function secondOpinion(text: string, first: ReturnType<typeof readPlainYaml>) {
   return first === undefined ? undefined : wholly(text);
 }
 
 test.each([usual, ...examples.slice(0, 3)])(
-  "what people write is read, and as the package reads it: %#",
+  "texts as people write them are read, with the same result as the package: %#",
   (text) => {
     expect(readPlainYaml(text)).toEqual(wholly(text));
   },
@@ -127,7 +127,7 @@ const pieces = [
   "\n      ",
 ];
 
-test("whatever a text becomes by chance, it is read as the package reads it, or left to the package", () => {
+test("random texts are read with the same result as the package, or left to the package", () => {
   const change = fc.record({
     at: fc.nat(usual.length),
     remove: fc.nat(3),
@@ -156,7 +156,7 @@ test.each(["version: 1", "jobs:\n  a: {needs: []}", "jobs:\n  a: x\n# the end"])
   },
 );
 
-test("short texts of nothing but signs are read as the package reads them, or left to it", () => {
+test("short texts of special characters are read with the same result as the package, or left to it", () => {
   const signs = fc.array(fc.constantFrom(...pieces, "k: ", "k:\n", "k:\n  "), { maxLength: 12 });
   fc.assert(
     fc.property(signs, fc.constantFrom("\n", ""), (parts, end) => {

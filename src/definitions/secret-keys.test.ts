@@ -21,7 +21,7 @@ test.each([
   expect(said(job)?.join()).toContain(why);
 });
 
-test("a job that runs nothing is given nothing", () => {
+test("a job that runs nothing gets no secrets", () => {
   expect(
     JobDefinition.safeParse({ kind: "join", secrets: "KEY" }).error?.issues[0]?.message,
   ).toContain("remove this");

@@ -4,7 +4,7 @@ import { readSourceFile } from "./source-file.ts";
 
 const anchored = "version: 1\nx: &a 1\n";
 
-test("files that need the whole parser share a budget; plain ones take nothing of it", () => {
+test("files that need the full parser share a budget; plain files do not use it", () => {
   const budget = { bytes: anchored.length };
 
   expect(readSourceFile("plain.yml", "version: 1\n", budget)).toMatchObject({ value: {} });
@@ -14,7 +14,7 @@ test("files that need the whole parser share a budget; plain ones take nothing o
   ]);
 });
 
-test("a large file that is not plain is refused with the line where it stops being plain", () => {
+test("a large file that is not plain is rejected with the first line that is not plain", () => {
   const lines = Array.from({ length: 20_000 }, (_, i) => `k${i}: b\n`).join("");
   const read = (text: string) => readSourceFile("f.yml", text);
 
@@ -22,7 +22,7 @@ test("a large file that is not plain is refused with the line where it stops bei
   expect(read(`version: 1\nx: "tab\t"\n${lines}`)).toMatchObject([{ line: 2 }]);
 });
 
-test("in a large plain file a place is the line of the job around it", () => {
+test("in a large plain file, a problem has the line of its job", () => {
   const comment = `# ${"x".repeat(definitionLimits.wholeYamlFileBytes)}\n`;
   const source = readSourceFile(
     "f.yml",

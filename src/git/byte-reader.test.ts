@@ -12,7 +12,7 @@ async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buf
   if (at < bytes.length) yield bytes.subarray(at);
 }
 
-test("reads lines and counted bytes, however the stream is cut", async () => {
+test("reads lines and counted bytes, for any division into chunks", async () => {
   const records = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 10 });
   await fc.assert(
     fc.asyncProperty(records, fc.array(fc.nat(9)), async (bodies, sizes) => {
@@ -30,7 +30,7 @@ test("reads lines and counted bytes, however the stream is cut", async () => {
   );
 });
 
-test("a stream that ends in the middle is data loss", async () => {
+test("a stream that ends early is data loss", async () => {
   const reader = byteReader(cut(Buffer.from("abc"), []));
 
   await expect(reader.take(4)).rejects.toMatchObject({ code: "data_loss" });

@@ -82,7 +82,7 @@ describe.each([
     expect((await openFresh().fetchCommit(address, revision)).ref).toBe(ref);
   });
 
-  test("a commit comes with what it says of itself", async () => {
+  test("a fetched commit has its own subject, author and time", async () => {
     const commit = await openFresh().fetchCommit(address, two);
 
     expect(commit).toMatchObject({
@@ -94,7 +94,7 @@ describe.each([
     });
   });
 
-  test("an unknown revision is named, with what may have been meant", async () => {
+  test("an unknown revision is reported with similar names", async () => {
     const mirrors = openFresh();
 
     await expect(mirrors.fetchCommit(address, "mian")).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describe.each([
     });
   });
 
-  test("what has come since is seen", async () => {
+  test("a second fetch finds new commits", async () => {
     const moving = testRepository(root);
     const before = moving.commit("before");
     const where = address === asUrl ? server.urlOf(moving.path) : moving.path;
@@ -139,7 +139,7 @@ test("a directory in a checkout means its repository", async () => {
   expect((await openFresh().fetchCommit(join(asPath, "deep/er"), "HEAD")).sha).toBe(three);
 });
 
-test("HEAD of a worktree is the worktree's", async () => {
+test("HEAD of a worktree is the worktree's own HEAD", async () => {
   const worktree = join(root, "worktree");
   repository.git("worktree", "add", "--quiet", "-b", "beside", worktree, one);
 
@@ -148,7 +148,7 @@ test("HEAD of a worktree is the worktree's", async () => {
   expect([commit.sha, commit.branch]).toEqual([one, "beside"]);
 });
 
-test("a shallow clone gives what it has", async () => {
+test("a shallow clone provides the commits that it has", async () => {
   const shallow = join(root, "shallow");
   runPlainGit(root, "clone", "--quiet", "--depth=1", asFile, shallow);
 
@@ -185,7 +185,7 @@ test("a repository of another user works", needs(asRoot), async () => {
   expect((await openFresh().fetchCommit(theirs.path, "HEAD")).sha).toBe(sha);
 });
 
-test("so does a directory in a worktree of another user", needs(asRoot), async () => {
+test("a directory in a worktree of another user works, too", needs(asRoot), async () => {
   const theirs = testRepository(root);
   theirs.write({ "sub/file": "x" });
   const sha = theirs.commit("theirs");
@@ -197,7 +197,7 @@ test("so does a directory in a worktree of another user", needs(asRoot), async (
   expect((await openFresh().fetchCommit(join(worktree, "sub"), "HEAD")).sha).toBe(sha);
 });
 
-test("a commit that is here is fetched neither again nor over the network", async () => {
+test("an existing commit is not fetched again, and needs no network", async () => {
   const mirrors = openFresh();
   const before = server.requests();
   await mirrors.fetchCommit(asUrl, three);
@@ -210,7 +210,7 @@ test("a commit that is here is fetched neither again nor over the network", asyn
   expect(server.requests()).toBe(after);
 });
 
-test("many may fetch into one mirror at once, also when they know nothing of each other", async () => {
+test("several processes can fetch into one mirror at once", async () => {
   const directory = mkdtempSync(join(root, "mirrors-"));
   const each = Array.from({ length: 4 }, () =>
     openMirrors({ git, directory, workingDirectory: root }),
@@ -256,7 +256,7 @@ test.each([
   });
 });
 
-test("what a repository's own configuration would run is not run", async () => {
+test("programs in a repository's own configuration are not run", async () => {
   const hostile = testRepository(root);
   const sha = hostile.commit("x");
   const trap = join(root, "trap");
@@ -269,7 +269,7 @@ test("what a repository's own configuration would run is not run", async () => {
   await expect(rm(trap)).rejects.toThrow("ENOENT");
 });
 
-test("a password in a URL is not in the message", async () => {
+test("a password in a URL does not appear in the message", async () => {
   const failing = openFresh().fetchCommit("http://me:secret@127.0.0.1:1/a", "HEAD");
 
   await expect(failing).rejects.toMatchObject({
@@ -289,7 +289,7 @@ function fileIn(directory: string): string {
   return path;
 }
 
-test("fetches with the password of an address, which no process's command line shows", async () => {
+test("fetches with the password of an address, which no command line shows", async () => {
   const root = mkdtempSync(join(tmpdir(), "grange-login-"));
   const login = await serveRepositories(root);
   try {

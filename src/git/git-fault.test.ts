@@ -31,7 +31,7 @@ test.each([
   expect(gitFault("/x", stderr)).toMatchObject({ code });
 });
 
-test("says what git said, without a password", () => {
+test("contains Git's message, without a password", () => {
   const fault = gitFault(
     "https://me:secret@h/x",
     "fatal: unable to access 'https://me:secret@h/x/': Could not resolve host: h",

@@ -17,7 +17,7 @@ const paths = [
   "packages/two/package.json",
 ];
 
-describe("patterns choose among the files of a commit", () => {
+describe("patterns select files of a commit", () => {
   test.each<[string[], string[]]>([
     [[], paths],
     [["**"], paths],
@@ -85,7 +85,7 @@ test.each([
   expect(() => compileGlobs([pattern])).toThrow(why);
 });
 
-describe("the machine", () => {
+describe("the automaton", () => {
   const name = fc.constantFrom("a", "b", "ab", "*", "?", "[ab]", "[!a]", "a*", "{a,b*}", "{a/b,b}");
   const pattern = fc
     .array(fc.oneof({ weight: 3, arbitrary: name }, fc.constant("**")), {
@@ -97,7 +97,7 @@ describe("the machine", () => {
     .array(fc.constantFrom("a", "b", "ab", "ba", "😀"), { minLength: 1, maxLength: 5 })
     .map((names) => names.join("/"));
 
-  test("agrees with a matcher that simply tries everything", () => {
+  test("agrees with a backtracking matcher", () => {
     fc.assert(
       fc.property(pattern, path, (p, text) => {
         expect(compileGlobs([p])(text)).toBe(naively(p, text));
@@ -106,7 +106,7 @@ describe("the machine", () => {
     );
   });
 
-  test("takes or refuses any text, and never breaks", () => {
+  test("accepts or rejects any text, and never fails otherwise", () => {
     const sign = fc.constantFrom("a", "b", "/", "*", "?", "[", "]", "{", "}", ",", "!", "-", "\\");
     fc.assert(
       fc.property(fc.string({ unit: sign }), path, (p, some) => {
@@ -136,7 +136,7 @@ function matchesOrRefuses(pattern: string, path: string): boolean | "refused" {
   }
 }
 
-/** Expands braces, then backtracks. Right by being short; exponential. */
+/** Expands braces, then backtracks. Correct because it is short, but exponential. */
 function naively(pattern: string, path: string): boolean {
   const all = expand(pattern).map((plain) => plain.split("/"));
   const isPlain = all.every((names) => !/[*?[]/.test(names.at(-1) ?? ""));

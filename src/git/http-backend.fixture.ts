@@ -10,7 +10,7 @@ interface RepositoryServer {
   urlOf(path: string): string;
   /** How many requests there were so far. */
   requests(): number;
-  /** From now on, answers only callers who give this user name and password. */
+  /** From now on, the server only answers requests with this user name and password. */
   requireLogin(username: string, password: string): void;
   /** The command lines of all processes of this machine, read during each request that had the login. */
   commandLinesSeen(): readonly string[];
@@ -83,7 +83,7 @@ function allCommandLines(): string[] {
       try {
         return [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")];
       } catch {
-        // The process has ended meanwhile.
+        // The process has ended in the meantime.
         return [];
       }
     });

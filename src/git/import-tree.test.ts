@@ -79,7 +79,7 @@ describe("importing a commit", () => {
     expect(await store.findMissing(digests)).toEqual([]);
   });
 
-  test("reads each object once, whatever commit it comes with", async () => {
+  test("reads each object once, even if several commits contain it", async () => {
     const files = { a: "one thing", b: "one thing", c: String(randomBytes(8).toString("hex")) };
     const { repository, importInto } = commitOf(files);
     const traffic = noTraffic();
@@ -96,7 +96,7 @@ describe("importing a commit", () => {
     expect(traffic.writes).toBe(3);
   });
 
-  test("brings back what the store has lost, small or large", async () => {
+  test("restores small and large blobs that the store has lost", async () => {
     const { importInto } = commitOf({ small: randomBytes(100), large: randomBytes(2_000_000) });
     await importInto(memoryBlobStore());
 
@@ -108,7 +108,7 @@ describe("importing a commit", () => {
     expect(await emptied.findMissing(digests)).toEqual([]);
   });
 
-  test("two imports of one commit at once are as good as one", async () => {
+  test("two simultaneous imports of one commit give the same result as one", async () => {
     const { importInto } = commitOf({ a: randomBytes(50), b: randomBytes(1_500_000) });
     const store = await openDiskBlobStore(mkdtempSync(join(root, "store-")));
 
@@ -117,7 +117,7 @@ describe("importing a commit", () => {
     expect(one).toEqual(other);
   });
 
-  test("leaves out symlinks that would leave the tree, and says so", async () => {
+  test("skips symlinks that would leave the tree, and reports them", async () => {
     const { importInto } = commitOf({
       good: "->a/b",
       "a/passwd": "->/etc/passwd",
@@ -132,7 +132,7 @@ describe("importing a commit", () => {
     expect(skipped[0]?.why).toContain("absolute");
   });
 
-  test("fails as the store fails, and ends", async () => {
+  test("fails with the error of the store, and ends", async () => {
     const { importInto } = commitOf({ a: randomBytes(20), b: randomBytes(20) });
     const broken: BlobStore = {
       ...memoryBlobStore(),
@@ -146,7 +146,7 @@ describe("importing a commit", () => {
 });
 
 describe("listing a commit", () => {
-  test("names what cannot be in a tree: submodules, names that are no text or not legal", async () => {
+  test("reports entries that a tree cannot contain: submodules, names that are not text or not legal", async () => {
     const { repository } = commitOf({ "back\\slash": "x", fine: "x" });
     repository.git("update-index", "--add", "--cacheinfo", `160000,${"1".repeat(40)},lib`);
     repository.git("commit", "--quiet", "--message=with submodule");
@@ -161,7 +161,7 @@ describe("listing a commit", () => {
     ]);
   });
 
-  test("does not take bytes for text", () => {
+  test("does not read bytes as text", () => {
     const id = "a".repeat(40);
     const listing = Buffer.concat([
       Buffer.from(`100644 blob ${id}\tb`),
@@ -190,7 +190,7 @@ describe("reading files of a commit", () => {
   const read = (directory: string, limits?: Parameters<typeof readFilesBelow>[4]) =>
     readFilesBelow(git, definitions.repository.path, definitions.sha, directory, limits);
 
-  test("gives those below a directory, symlinks left out", async () => {
+  test("returns the files below a directory, without symlinks", async () => {
     const files = await read(".grange");
 
     expect(files.map(({ path, bytes }) => [path, String(bytes)])).toEqual([
@@ -199,7 +199,7 @@ describe("reading files of a commit", () => {
     ]);
   });
 
-  test("gives none for a directory that is not there, or a file", async () => {
+  test("returns nothing for a missing directory, or for a file", async () => {
     expect(await read("nothing")).toEqual([]);
     expect(await read("other")).toEqual([]);
   });

@@ -7,7 +7,7 @@ const at =
     addresses;
 const noEnv = {};
 
-test("a host on the internet is held to the addresses that were looked at, without redirects", async () => {
+test("Git uses only the checked addresses of a public host, and follows no redirects", async () => {
   const { settings } = await remoteAccess(
     "https://git.example/a.git",
     [],
@@ -48,7 +48,7 @@ test.each([
   expect(settings.at(-1)).toEqual(["http.curloptResolve", `git.example:81:${found}`]);
 });
 
-test("where a cloud tells a machine its keys is gone to by its own address alone", async () => {
+test("an address from which a cloud machine gets its keys is allowed only by its own full address", async () => {
   const go = (hosts: string[]) =>
     remoteAccess("http://git.example/a", hosts, at("169.254.169.254"), noEnv);
 
@@ -58,7 +58,7 @@ test("where a cloud tells a machine its keys is gone to by its own address alone
   expect((await go(["169.254.169.254"])).settings).toHaveLength(2);
 });
 
-test("a path, and a name that nobody knows, need no way", async () => {
+test("a path, and an unknown name, need no settings", async () => {
   const nobody = async () => {
     throw Object.assign(new Error("getaddrinfo ENOTFOUND git.example"), { code: "ENOTFOUND" });
   };
@@ -67,7 +67,7 @@ test("a path, and a name that nobody knows, need no way", async () => {
   expect(await remoteAccess("git@alias:a", [], nobody, noEnv)).toMatchObject({ settings: [] });
 });
 
-test("a password leaves the address, and Git gets it by a credential helper from its environment", async () => {
+test("the password is removed from the address, and Git gets it from its environment through a credential helper", async () => {
   const access = await remoteAccess(
     "https://me:p%40ss@git.example/a",
     ["*"],

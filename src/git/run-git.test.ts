@@ -14,7 +14,9 @@ afterAll(async () => {
   await rm(root, { recursive: true });
 });
 
-/** A Git command that goes on for ever, in a shell of its own; it leaves its number in a file. */
+/**
+ * A Git command that never ends, in a separate shell; the shell writes its process ID into a file.
+ */
 function endless(name: string): { readonly args: string[]; readonly pid: () => number } {
   const file = join(root, name);
   const script = `!echo $$ > ${file}; echo started; exec sleep 1000`;
@@ -40,7 +42,7 @@ test("a failing command is an answer", async () => {
   expect(output.stderr).toContain("not a git repository");
 });
 
-test("a command that takes too long ends, with all that it started", async () => {
+test("a command that takes too long is ended, with all processes that it started", async () => {
   const { args, pid } = endless("slow");
 
   await expect(git.run(args, { timeoutMs: 1_500 })).rejects.toMatchObject({
@@ -50,7 +52,7 @@ test("a command that takes too long ends, with all that it started", async () =>
   await expect.poll(() => isAlive(pid())).toBe(false);
 });
 
-test("a command that says too much ends", async () => {
+test("a command with too much output is ended", async () => {
   const talking = ["-c", "alias.talk=!yes", "talk"];
 
   await expect(git.run(talking, { maxOutputBytes: 100_000 })).rejects.toMatchObject({
@@ -58,7 +60,7 @@ test("a command that says too much ends", async () => {
   });
 });
 
-test("a cancelled command ends", async () => {
+test("a cancelled command is ended", async () => {
   const { args, pid } = endless("cancelled");
   const cancelling = new AbortController();
   const started = git.start(args, { signal: cancelling.signal });
@@ -70,7 +72,7 @@ test("a cancelled command ends", async () => {
   await expect.poll(() => isAlive(pid())).toBe(false);
 });
 
-test("nothing is left when it is stopped", async () => {
+test("stop leaves no process", async () => {
   const other = await openGit(join(root, "other"));
   const { args, pid } = endless("stopped");
   const started = other.start(args);
@@ -83,7 +85,7 @@ test("nothing is left when it is stopped", async () => {
   await expect.poll(() => isAlive(pid())).toBe(false);
 });
 
-test("what is set around us does not reach git", async () => {
+test("variables of this process do not reach Git", async () => {
   const repository = testRepository(root);
   const sha = repository.commit("x");
   vi.stubEnv("GIT_DIR", join(root, "elsewhere"));
@@ -115,7 +117,7 @@ test("a reader of objects may stop early, and leaves no process", async () => {
   await other.stop();
 });
 
-test("an object that is not taken is passed over", async () => {
+test("an object that is not read is skipped", async () => {
   const repository = testRepository(root);
   repository.write({ a: "first", b: "second\n\n" });
   repository.commit("x");
@@ -129,7 +131,7 @@ test("an object that is not taken is passed over", async () => {
   expect(taken).toEqual(["second\n\n"]);
 });
 
-test("an object that is not there is data loss", async () => {
+test("a missing object is data loss", async () => {
   runPlainGit(root, "init", "--quiet", "--bare", "bare");
   const reading = async () => {
     for await (const _ of readObjects(git, join(root, "bare"), ["1".repeat(40)]));

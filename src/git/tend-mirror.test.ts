@@ -15,7 +15,7 @@ afterAll(async () => {
   await rm(root, { recursive: true });
 });
 
-test("many packs become few, and no commit is lost", async () => {
+test("many packs are joined, and no commit is lost", async () => {
   const repository = testRepository(root);
   const mirror = await openMirror(git, join(root, "mirrors"), repository.path);
   const commits: string[] = [];
@@ -34,7 +34,7 @@ test("many packs become few, and no commit is lost", async () => {
   for (const commit of commits) expect(await mirror.resolve(commit)).toBe(commit);
 });
 
-test("what killed processes left is removed once it is old", async () => {
+test("files that killed processes left are removed after some time", async () => {
   const mirror = await openMirror(git, join(root, "mirrors"), "/somewhere");
   const left = [
     "shallow.lock",

@@ -17,7 +17,7 @@ const never = new AbortController().signal;
 const written = (different: Partial<LockRecord>) =>
   lockRecordText({ ...ownRecord("other"), ...different });
 
-test("a lock is held by one, who is named to others, and free after", async () => {
+test("a lock has one holder, whose name others get, and it is free afterwards", async () => {
   const path = join(dir, "a");
   const first = await takeLock(path, "lab-1");
 
@@ -33,7 +33,7 @@ test("a lock is held by one, who is named to others, and free after", async () =
   expect((await readdir(dir)).filter((name) => name.startsWith("a"))).toEqual([]);
 });
 
-test("many who find the lock of somebody that is gone: one has it", async () => {
+test("of many processes that find the lock of an ended process, one gets it", async () => {
   const path = join(dir, "b");
   // Given the lock of a process whose process id is in use again
   await writeFile(path, written({ owner: ownOwner().replace(/-\d+-/, "-1-") }));
@@ -47,7 +47,7 @@ test("many who find the lock of somebody that is gone: one has it", async () => 
   expect(holderOf(path)).toBeDefined();
 });
 
-test("where the kernel has no lock, the heartbeat of a holder elsewhere keeps it, and its silence frees it", async () => {
+test("without a kernel lock, the heartbeat of a remote holder keeps its lock, and silence releases it", async () => {
   const path = join(dir, "elsewhere");
   const times = { beatMs: 20, silenceMs: 400, settleMs: 20 };
   const lockFile = async () => "unsupported" as const;
@@ -71,7 +71,7 @@ test("where the kernel has no lock, the heartbeat of a holder elsewhere keeps it
   if ("lock" in taken) await taken.lock.release();
 });
 
-test("the last holder of another kernel is watched, though the kernel's lock is free", async () => {
+test("the last holder under another kernel is watched, although this kernel's lock is free", async () => {
   const path = join(dir, "other-kernel");
   await writeFile(path, written({ boot: "another", host: "far" }));
   const beating = setInterval(() => utimesSync(path, new Date(), new Date()), 20);
@@ -82,7 +82,7 @@ test("the last holder of another kernel is watched, though the kernel's lock is 
   expect(refused).toHaveProperty("holder");
 });
 
-test("of two who take a silent lock at once where the kernel has none, one has it", async () => {
+test("without a kernel lock, one of two processes that take a silent lock gets it", async () => {
   const path = join(dir, "at-once");
   const options = {
     times: { beatMs: 50, silenceMs: 200, settleMs: 300 },
@@ -98,7 +98,7 @@ test("of two who take a silent lock at once where the kernel has none, one has i
   for (const lock of locks) await lock.release();
 });
 
-test("a holder whose lock somebody else took is told", async () => {
+test("a holder is notified when another process has taken its lock", async () => {
   const path = join(dir, "taken-away");
   const times = { beatMs: 20, silenceMs: 400, settleMs: 20 };
   const taken = await takeLock(path, "lab", { times });
@@ -125,13 +125,13 @@ test.each(["", "half", "1-2\n", "\0\0\0"])(
   },
 );
 
-test("where no lock can be made, it is said which", async () => {
+test("when no lock can be created, the error names the lock", async () => {
   await expect(takeLock(join(dir, "none", "lock"), "lab")).rejects.toThrow(
     /cannot make the lock .*none/,
   );
 });
 
-test("two who measure in turn both have their turn", async () => {
+test("two collectors that measure in turn both get their turns", async () => {
   const path = join(dir, "d");
   const order: string[] = [];
   const run = async (name: string) => {
@@ -151,7 +151,7 @@ test("two who measure in turn both have their turn", async () => {
   expect(order[2]).toBe(order[0]);
 });
 
-test("who is told to stop does not wait for the lock", async () => {
+test("an aborted process stops waiting for the lock", async () => {
   const path = join(dir, "e");
   const held = await takeLock(path, "other");
   const stopping = new AbortController();

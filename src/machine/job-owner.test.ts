@@ -30,7 +30,7 @@ test.each([
   expect(jobOwnerFor({ uid, uidMap, wanted: undefined })?.uid).toBe(owner);
 });
 
-test("the user can be chosen, but for root", () => {
+test("the user can be chosen, except root", () => {
   expect(jobOwnerFor({ uid: 0, uidMap: wholeMap, wanted: "7000" })).toEqual({
     uid: 7_000,
     gid: 7_000,

@@ -13,7 +13,7 @@ const dir = mkdtempSync(join(tmpdir(), "grange-flock-test-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 test(
-  "one of two who opened a file has its lock, until he closes it",
+  "one of two processes that opened a file has its lock until it closes the file",
   needs(lockingMachine),
   async () => {
     const path = join(dir, "a");
@@ -29,7 +29,7 @@ test(
 );
 
 test(
-  "a process that was given the open file keeps its lock after the one that took it",
+  "a process that inherited the open file keeps the lock after the first process ends",
   needs(lockingMachine),
   async () => {
     const path = join(dir, "b");
@@ -49,7 +49,7 @@ test(
   },
 );
 
-test("many at once: one has the lock", needs(lockingMachine), async () => {
+test("of many simultaneous processes, one has the lock", needs(lockingMachine), async () => {
   const path = join(dir, "c");
   const files = Array.from({ length: 12 }, () => openSync(path, "w"));
 
@@ -72,6 +72,6 @@ test.each([
   expect(program.toString("hex").endsWith(expected.lastInstruction)).toBe(true);
 });
 
-test("an architecture that is not known has no program", () => {
+test("an unknown architecture has no program", () => {
   expect(flockProgram("s390x")).toBeUndefined();
 });

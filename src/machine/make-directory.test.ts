@@ -10,7 +10,7 @@ import { makeDirectory, makePrivateDirectory } from "./make-directory.ts";
 const root = mkdtempSync(join(tmpdir(), "grange-directories-"));
 afterAll(() => rm(root, { recursive: true }));
 
-test("a directory is made with those above it, and one that is there is as good", () => {
+test("creates a directory with its parents, and accepts an existing one", () => {
   const path = join(root, "a", "b", "c");
   makeDirectory(path, 0o700);
   makeDirectory(path, 0o700);
@@ -18,18 +18,22 @@ test("a directory is made with those above it, and one that is there is as good"
   expect(statSync(path).mode & 0o777).toBe(0o700);
 });
 
-test("a file in its way is an error", () => {
+test("a file with the same path is an error", () => {
   writeFileSync(join(root, "file"), "");
 
   expect(() => makeDirectory(join(root, "file"))).toThrow(/EEXIST/);
   expect(() => makeDirectory(join(root, "file", "x"))).toThrow(/ENOTDIR/);
 });
 
-test("a file system that takes none says so, and is not asked for ever", needs(linux), () => {
-  expect(() => makeDirectory("/proc/no-such/below")).toThrow(/ENOENT/);
-});
+test(
+  "reports a file system that refuses directories, without endless retries",
+  needs(linux),
+  () => {
+    expect(() => makeDirectory("/proc/no-such/below")).toThrow(/ENOENT/);
+  },
+);
 
-test("a private directory is its owner's alone, also where it was everybody's", () => {
+test("a private directory is accessible only to its owner, even if it was public", () => {
   const path = join(root, "private");
   makePrivateDirectory(path);
   expect(statSync(path).mode & 0o777).toBe(0o700);

@@ -6,23 +6,23 @@ import { linux } from "../../test/support/needs/machine-needs.ts";
 import { needs } from "../../test/support/needs/needs.ts";
 import { isAlive, ownOwner, startTimeOf } from "./owner.ts";
 
-test("knows itself to be alive, and a process id that was used again to be another", () => {
+test("knows that it is alive, and that a reused process id belongs to another process", () => {
   const [pid, , namespace] = ownOwner().split("-");
 
   expect(isAlive(ownOwner())).toBe(true);
   expect(isAlive(`${pid}-1-${namespace}`)).toBe(false);
 });
 
-test("says of a process in another pid namespace that it may be alive", () => {
+test("assumes that a process in another pid namespace may be alive", () => {
   expect(isAlive("4194303-1-999")).toBe(true);
 });
 
-test("looks at no more than the owner in a name", () => {
+test("reads only the owner part of a name", () => {
   expect(isAlive(`${ownOwner()}-7`)).toBe(true);
 });
 
 test(
-  "a process that has ended owns nothing, also when nobody asked yet",
+  "a process that has ended owns nothing, even before its parent has waited for it",
   needs(linux),
   async () => {
     // Its parent becomes `sleep`, which never waits for its child.

@@ -7,7 +7,7 @@ import { noteSecretFiles, realPlaces, secretFilesOf } from "./secret-files.ts";
 const root = realpathSync(mkdtempSync(join(tmpdir(), "grange-secret-files-")));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-test("files of a farm that lie elsewhere are found by its data directory, the latest list only", async () => {
+test("the latest list of a data directory names the farm's files elsewhere", async () => {
   await noteSecretFiles(root, ["/etc/farm.key", undefined, "/etc/secrets.key"]);
   const before = secretFilesOf(root);
   await noteSecretFiles(root, ["/etc/other.key"]);
@@ -16,13 +16,13 @@ test("files of a farm that lie elsewhere are found by its data directory, the la
   expect(secretFilesOf(root)).toEqual(["/etc/other.key"]);
 });
 
-test("a directory without a list, or with one that is none, has none", () => {
+test("a directory without a valid list has no such files", () => {
   expect(secretFilesOf(join(root, "gone"))).toEqual([]);
   writeFileSync(join(root, "secret-files.json"), "{");
   expect(secretFilesOf(root)).toEqual([]);
 });
 
-test("a link is followed to where the file is, and what is not there is nowhere", () => {
+test("links are resolved, and missing files are left out", () => {
   writeFileSync(join(root, "real.key"), "");
   symlinkSync(join(root, "real.key"), join(root, "link.key"));
 

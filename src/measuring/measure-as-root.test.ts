@@ -21,34 +21,38 @@ echo more >> input/given || wrong "cannot change its source"
 for place in . input /grange/out /grange/state "$HOME" /tmp; do : > $place/made || wrong "cannot write in $place"; done
 `;
 
-test("benchmarks of root are not root of the machine", needs(root, bubblewrap), async () => {
-  const shop = await openWorkshop("bubblewrap");
-  onTestFinished(() => shop.close());
-  const artifact = await shop.artifact("a", { tool: attempts, "of-root": "a secret" }, "tool");
-  await chmod(join(artifact.directory, "of-root"), 0o600);
-  const suite = suiteOf({
-    benchmark: {
-      files: { "input/given": "given\n" },
-      patches: { small: { file: "input/given", append: "patched\n" } },
-    },
-    compile: {
-      command: ["{tool}"],
-      scenarios: { incremental: { warm: true, patch: "small" } },
-    },
-  });
+test(
+  "benchmarks of root do not have root's rights on the machine",
+  needs(root, bubblewrap),
+  async () => {
+    const shop = await openWorkshop("bubblewrap");
+    onTestFinished(() => shop.close());
+    const artifact = await shop.artifact("a", { tool: attempts, "of-root": "a secret" }, "tool");
+    await chmod(join(artifact.directory, "of-root"), 0o600);
+    const suite = suiteOf({
+      benchmark: {
+        files: { "input/given": "given\n" },
+        patches: { small: { file: "input/given", append: "patched\n" } },
+      },
+      compile: {
+        command: ["{tool}"],
+        scenarios: { incremental: { warm: true, patch: "small" } },
+      },
+    });
 
-  const iterations = await measureTest({
-    suite,
-    case: { ...theCase, scenario: "incremental" },
-    artifact,
-    place: shop.place,
-    signal,
-  });
+    const iterations = await measureTest({
+      suite,
+      case: { ...theCase, scenario: "incremental" },
+      artifact,
+      place: shop.place,
+      signal,
+    });
 
-  expect(iterations).toHaveLength(1);
-});
+    expect(iterations).toHaveLength(1);
+  },
+);
 
-test("programs are not measured as root without a sandbox, unless somebody says so", () => {
+test("programs are not measured as root without a sandbox, unless it is explicitly allowed", () => {
   const none = { complaint: "bwrap is not installed" };
 
   expect(() => withoutSandbox({ ...none, isRoot: true, allowsRoot: false })).toThrow(

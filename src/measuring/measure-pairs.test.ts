@@ -12,7 +12,7 @@ const rate = {
   },
 } as const;
 
-describe("how many pairs are wanted next", () => {
+describe("the number of pairs to measure next", () => {
   const suite = suiteOf({ metrics: { ...rate, other: { ...rate.rate } } });
   const rows = (count: number, child: number, parent: number, spread = 0) =>
     Array.from({ length: count }, (_, i) => ({
@@ -34,7 +34,7 @@ describe("how many pairs are wanted next", () => {
     expect(wanted(known)).toBe(expected);
   });
 
-  test("a rerun that shows a change goes on to the last round, and one that shows none does not", () => {
+  test("a rerun that shows a change continues to the last round; another rerun stops", () => {
     const rerun = (known: ReturnType<typeof rows>) =>
       pairsWanted(known, known.length, suite, ["rate"], () => undefined, true);
 
@@ -43,13 +43,13 @@ describe("how many pairs are wanted next", () => {
     expect(rerun(rows(5, 100, 100))).toBe(0);
   });
 
-  test("pairs whose figures are elsewhere count for the rounds, and are judged there", () => {
+  test("pairs with unknown figures count for the rounds, but are not judged", () => {
     expect(wanted(rows(0, 0, 0), 5)).toBe(5);
     expect(wanted(rows(0, 0, 0), 7)).toBe(3);
     expect(wanted(rows(0, 0, 0), 20)).toBe(0);
   });
 
-  test("a metric that no process gives asks for no more", () => {
+  test("a metric that no process reports requests no more pairs", () => {
     expect(wanted(rows(5, 100, 100), 5, ["rate", "other"])).toBe(0);
   });
 });
@@ -63,7 +63,7 @@ describe("measures pairs", () => {
   const tool = (name: string, line: string) =>
     shop.artifact(name, { run: `#!/bin/sh\n${line}\n` }, "run");
 
-  test("until it is clear, each told before the next", async () => {
+  test("until the result is clear, and reports each before the next", async () => {
     const told: number[] = [];
     let open = 0;
 
@@ -90,7 +90,7 @@ describe("measures pairs", () => {
     );
   });
 
-  test("goes on after what is stored, and takes doubts alone", async () => {
+  test("continues after stored pairs, and measures only for doubts", async () => {
     const both = {
       suite: suiteOf({ metrics: { ...rate, other: { ...rate.rate } } }),
       case: theCase,
@@ -110,7 +110,7 @@ describe("measures pairs", () => {
     expect(none).toEqual([]);
   });
 
-  test("one side that fails ends it, and says how", async () => {
+  test("a failing side ends the measurement, with the reason", async () => {
     const pairs = measurePairs({
       suite: suiteOf({ metrics: rate }),
       case: theCase,

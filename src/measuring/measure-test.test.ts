@@ -40,7 +40,7 @@ for (const { kind, all } of sandboxes)
       return measureTest({ suite, case: theCase, artifact, place: shop.place, signal: signal() });
     };
 
-    test("takes times, memory, lines of output, JSON and sizes", async () => {
+    test("measures times, memory, lines of output, JSON and sizes", async () => {
       const suite = suiteOf({
         metrics: {
           "user-time": { take: { from: "user-time" }, nature: "noisy", unit: "seconds" },
@@ -72,7 +72,7 @@ for (const { kind, all } of sandboxes)
       expect(values["max-rss"]).toBeLessThan(300e6);
     });
 
-    test("more runs than the suite says are numbered from where those before ended", async () => {
+    test("further runs are numbered after the earlier ones", async () => {
       const suite = suiteOf({
         metrics: { "wall-time": { take: { from: "wall-time" }, nature: "noisy", unit: "seconds" } },
       });
@@ -91,7 +91,7 @@ for (const { kind, all } of sandboxes)
       expect(iterations.map(({ iteration }) => iteration)).toEqual([4, 5, 6, 7]);
     });
 
-    test("peaks of memory are the program's own, not ours", async () => {
+    test("peaks of memory are the program's own, not the collector's", async () => {
       const ours = Buffer.alloc(300e6, 1);
       const suite = suiteOf({
         metrics: { "max-rss": { take: { from: "max-rss" }, nature: "noisy", unit: "bytes" } },
@@ -103,7 +103,7 @@ for (const { kind, all } of sandboxes)
       expect(iteration?.values["max-rss"]).toBeLessThan(20e6);
     });
 
-    test("gives a program a fixed environment, nothing on stdin, and no open files", async () => {
+    test("gives a program a fixed environment, an empty stdin, and no open files", async () => {
       vi.stubEnv("SECRET_OF_A_TEST", "leaked");
       const script =
         'env | sort > env; cat > in; for fd in /proc/self/fd/*; do echo "$fd=$(readlink $fd)"; done > fd; cat env in fd; pwd';
@@ -143,7 +143,7 @@ for (const { kind, all } of sandboxes)
       expect(others.map(([line]) => line)).toEqual([]);
     });
 
-    test("prepares, runs warm, patches, and measures in the same folders", async () => {
+    test("prepares, warms up, patches, and measures in the same folders", async () => {
       const suite = suiteOf({
         metrics: {
           n: { take: { from: "output", pattern: "^n=(\\d+)" }, nature: "exact", unit: "count" },
@@ -178,19 +178,19 @@ for (const { kind, all } of sandboxes)
       expect(iteration?.values["n"]).toBe(1112);
     });
 
-    test("a benchmark that fails says how: exit code, last words, command", async () => {
+    test("a failing benchmark reports its exit code, last output and command", async () => {
       await expect(measure("echo one; echo two >&2; exit 3")).rejects.toMatchObject({
         name: "Fault",
         message: expect.stringMatching(/exit code 3\ncommand: .*run\none\ntwo/),
       });
     });
 
-    test("a program that is not there fails as a benchmark", async () => {
+    test("a missing program is a failure of the benchmark", async () => {
       const suite = suiteOf({ compile: { command: ["no-such-program"] } });
       await expect(measure("", suite)).rejects.toThrow(/exit code 127/);
     });
 
-    test("one that ignores SIGTERM and never ends is ended with its children at the timeout", async () => {
+    test("a program that ignores SIGTERM and never ends is killed with its children at the timeout", async () => {
       const suite = suiteOf({ compile: { timeoutMinutes: 1 / 60 } });
       const script = "trap '' TERM; (trap '' TERM HUP; setsid sleep 4711) & sleep 4711";
 
@@ -199,7 +199,7 @@ for (const { kind, all } of sandboxes)
       expect(runningWith("sleep\u00004711")).toBe(0);
     });
 
-    test("is stopped from outside, with all that it started", async () => {
+    test("an abort ends the program with all its children", async () => {
       const stop = new AbortController();
       const artifact = await shop.artifact("tool", { run: "#!/bin/sh\nsleep 4712" }, "run");
       const measuring = measureTest({
@@ -215,7 +215,7 @@ for (const { kind, all } of sandboxes)
       expect(runningWith("sleep\u00004712")).toBe(0);
     });
 
-    test("endless output is cut in the middle, and ended when it is too much", async () => {
+    test("endless output is truncated in the middle, and ended above a limit", async () => {
       await expect(measure("exec yes")).rejects.toMatchObject({ code: "resource_exhausted" });
 
       const suite = suiteOf({
@@ -227,7 +227,7 @@ for (const { kind, all } of sandboxes)
       expect(iteration?.values).toEqual({ n: 5 });
     });
 
-    test("a link that a warm run leaves in place of a patched file leads nowhere", async () => {
+    test("a link that a warm run puts in place of a patched file is not followed", async () => {
       const outside = join(shop.directory, "outside");
       await writeFile(outside, "untouched");
       const suite = suiteOf({
@@ -253,7 +253,7 @@ for (const { kind, all } of sandboxes)
     });
   });
 
-test("a case that the suite has not is named", async () => {
+test("an unknown case is named", async () => {
   const shop = await openWorkshop();
   try {
     const artifact = await shop.artifact("tool", { run: "" }, "run");
@@ -304,7 +304,7 @@ describe("in the sandbox", needs(bubblewrapForPrograms), () => {
     expect(existsSync("/usr/grange-was-here")).toBe(false);
   });
 
-  test("a program that starts thousands of processes is ended", async () => {
+  test("a program that starts thousands of processes is killed", async () => {
     // The script also has its own limit: these tests may run in a job, which may have 4,096 processes for all its tests
     // together.
     const bomb =

@@ -28,7 +28,7 @@ const suite = suiteOf({
 });
 const full = { ...theCase, profile: "emit", scenario: "patched" };
 
-test("a timed command has its holes filled, and arguments in the order benchmark, profile, scenario", () => {
+test("fills the placeholders of a timed command, with arguments in the order benchmark, profile, scenario", () => {
   const plan = planRun(suite, full, artifact, foldersInside, "timed");
 
   expect(plan).toMatchObject({
@@ -43,7 +43,7 @@ test("a timed command has its holes filled, and arguments in the order benchmark
   expect(plan.env["GOGC"]).toBeUndefined();
 });
 
-test("a counted one has what counting needs, behind its program", () => {
+test("adds the arguments for counting directly after the program of a counted command", () => {
   const plan = planRun(suite, full, artifact, foldersInside, "counted");
 
   expect(plan.command.slice(0, 3)).toEqual([
@@ -54,7 +54,7 @@ test("a counted one has what counting needs, behind its program", () => {
   expect(plan.env["GOGC"]).toBe("off");
 });
 
-test("a command without the tool has no arguments of the tool", () => {
+test("a command without the tool gets no arguments of the tool", () => {
   const runtime = suiteOf({
     backend: { instructions: { args: ["--singleThreaded"] } },
     compile: { command: ["node", "{out}/main.js"] },

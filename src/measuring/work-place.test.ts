@@ -18,7 +18,7 @@ const cache = {
   release: () => Promise.resolve(),
 };
 
-test("is one process's at a time, and free again when that has closed it", async () => {
+test("belongs to one process at a time, and is free after that process has closed it", async () => {
   const place = await openWorkPlace({ directory, cache });
 
   await expect(openWorkPlace({ directory, cache })).rejects.toThrow(/two at once/);
@@ -28,7 +28,7 @@ test("is one process's at a time, and free again when that has closed it", async
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("that of a process which was killed is taken over, also when another has its number now", async () => {
+test("of a killed process is taken over, even if its process id is in use again", async () => {
   const child = spawn("sleep", ["60"]);
   const [, ticks, namespace] = ownOwner().split("-");
   child.kill("SIGKILL");
@@ -43,7 +43,7 @@ test("that of a process which was killed is taken over, also when another has it
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("without a sandbox where none is wanted; where one must be, it is there or refused", async () => {
+test("works without a sandbox when none is wanted; a required sandbox is used or refused", async () => {
   const place = await openWorkPlace({ directory, cache, sandbox: "none" });
   expect(place.tools.sandbox.kind).toBe("none");
   await place.close();

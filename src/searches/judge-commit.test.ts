@@ -43,7 +43,7 @@ test.each([
   expect(judgeCommit(jobs, 1).kind).toBe(expected);
 });
 
-test("what ended for a reason of the farm's is no result", () => {
+test("a run that ended because of the farm is no result", () => {
   const lost = job({ state: "failed", outcomes: ["infrastructure_error"] });
   const skipped = job({
     state: "unreachable",
@@ -61,13 +61,13 @@ test("what ended for a reason of the farm's is no result", () => {
   });
 });
 
-test("what nobody asked for is named, to be asked for", () => {
+test("jobs that were not requested are listed for a request", () => {
   const asleep = job({ name: "slow", state: "inactive", outcomes: [] });
 
   expect(judgeCommit([job(), asleep], 1)).toEqual({ kind: "asleep", jobs: ["slow"] });
 });
 
-test("of a flaky job so many equal results are wanted, and the newest count", () => {
+test("a flaky job needs several equal results, and the newest count", () => {
   const runs = (...outcomes: SearchedJob["outcomes"]) => judgeCommit([job({ outcomes })], 3);
 
   expect(runs("succeeded")).toEqual({ kind: "unsure", jobs: new Map([["test", 2]]) });

@@ -22,8 +22,8 @@ function bisect(last: number, parallel: number, test: (position: number) => Answ
   }
 }
 
-describe("in a history that turned bad once", () => {
-  test("the first bad commit is found in the expected rounds, wherever it is", () => {
+describe("in a history that became bad once", () => {
+  test("the first bad commit is found within the expected rounds, wherever it is", () => {
     for (let last = 1; last <= 66; last++) {
       for (const parallel of [1, 2, 3, 5, 8]) {
         const most = expectedRounds(last, parallel);
@@ -39,7 +39,7 @@ describe("in a history that turned bad once", () => {
     }
   });
 
-  test("a million commits take twenty rounds, or five with fifteen at once", () => {
+  test("a million commits take twenty rounds, or five with fifteen probes at once", () => {
     expect(expectedRounds(1_000_000, 1)).toBe(20);
     expect(bisect(1_000_000, 1, (at) => (at >= 654_321 ? "bad" : "good"))).toMatchObject({
       step: { kind: "found", position: 654_321 },
@@ -54,7 +54,7 @@ describe("in a history that turned bad once", () => {
 });
 
 describe("with commits that cannot be tested", () => {
-  test("whichever they are, the answer is right, or holds the right one", () => {
+  test("whichever they are, the result is correct, or contains the correct commit", () => {
     const last = 9;
     for (let mask = 0; mask < 2 ** (last - 1); mask++) {
       const isSkipped = (at: number) => at < last && (mask & (1 << (at - 1))) !== 0;
@@ -75,7 +75,7 @@ describe("with commits that cannot be tested", () => {
     }
   });
 
-  test("a long stretch of them is left behind in few rounds", () => {
+  test("a long series of them is passed in a few rounds", () => {
     const isBroken = (at: number) => at >= 2_000 && at < 3_000;
     const { step, rounds } = bisect(5_000, 1, (at) =>
       isBroken(at) ? "skipped" : at >= 4_321 ? "bad" : "good",
@@ -86,7 +86,7 @@ describe("with commits that cannot be tested", () => {
   });
 });
 
-test("a history that turned more than once has one of its turns found, never anything else", () => {
+test("in a history that changed several times, one of the changes is found", () => {
   const last = 10;
   for (let mask = 0; mask < 2 ** (last - 1); mask++) {
     const answer = (at: number): Answer =>
@@ -100,8 +100,8 @@ test("a history that turned more than once has one of its turns found, never any
   }
 });
 
-describe("what is known already", () => {
-  test("narrows the range before anything is asked", () => {
+describe("known results", () => {
+  test("narrow the range before anything is requested", () => {
     const known: KnownRange["known"] = new Map([
       [10, "good"],
       [12, "bad"],
@@ -110,7 +110,7 @@ describe("what is known already", () => {
     expect(nextProbes({ last: 1_000, known }, 4)).toEqual({ kind: "probe", positions: [11] });
   });
 
-  test("is waited for while it is under way, unless it no longer matters", () => {
+  test("that are still running are awaited, unless they no longer matter", () => {
     const under: KnownRange["known"] = new Map([[50, "asked"]]);
     const beyond: KnownRange["known"] = new Map([
       [50, "asked"],

@@ -23,7 +23,7 @@ afterAll(async () => {
   await db.close();
 });
 
-test("a search that is cancelled while it asks for a commit ends that graph, too", async () => {
+test("cancelling a search during a request also ends the requested graph", async () => {
   const { commits } = commitHistory(3);
   const { id } = await start({ kind: "backfill", from: commits[0], to: commits[2] });
   const mirrors: RangeServices["mirrors"] = Object.create(services.mirrors, {
@@ -42,7 +42,7 @@ test("a search that is cancelled while it asks for a commit ends that graph, too
   expect(graphs.map(({ state }) => state)).toEqual(["cancelled"]);
 });
 
-test("a search that cannot go on holds up no other", async () => {
+test("a failing search does not stop other searches", async () => {
   const { commits } = commitHistory(3);
   const range = { from: commits[0], to: commits[2] };
   const stuck = await start({ kind: "backfill", ...range });
@@ -57,7 +57,7 @@ test("a search that cannot go on holds up no other", async () => {
   await endSearch(db, stuck.id as SearchId, "cancelled", "the test is over");
 });
 
-test("a search ends where somebody took the id of its graph for another one", async () => {
+test("a search ends when another principal has used the id of its graph", async () => {
   const { commits } = commitHistory(2);
   const { id } = await start({ kind: "backfill", from: commits[0], to: commits[1] });
   const taken = graphIdOf({ id: id as SearchId }, 1);
@@ -71,7 +71,7 @@ test("a search ends where somebody took the id of its graph for another one", as
   });
 });
 
-test("a graph of all jobs that was asked for by name says what is known", async () => {
+test("a named graph with all jobs provides known results", async () => {
   const { commits, mark } = commitHistory(3);
   farm.repository.write({
     ".grange/graphs.yml":
@@ -97,7 +97,7 @@ test("a graph of all jobs that was asked for by name says what is known", async 
   expect(forecast).toMatchObject({ commits: 2, known: 1 });
 });
 
-describe("what a graph says is not taken for its commit's", () => {
+describe("the result of a graph does not count for its commit", () => {
   const bad = () => ({ exitCode: 1 });
 
   test.each([
@@ -125,7 +125,7 @@ describe("what a graph says is not taken for its commit's", () => {
     expect(forecast.known).toBe(0);
   });
 
-  test("when a job of it was customised", async () => {
+  test("when one of its jobs was customised", async () => {
     const { commits } = commitHistory(3);
     await farm.submit({
       rev: commits[1] ?? "",
@@ -139,7 +139,7 @@ describe("what a graph says is not taken for its commit's", () => {
   });
 });
 
-test("cancelled again, a search ends the graphs that a server which died left running", async () => {
+test("cancelling again ends graphs that a crashed server left running", async () => {
   const { commits } = commitHistory(3);
   const { id } = await start({ kind: "backfill", from: commits[0], to: commits[2] });
   await stepSearches(services, id);
@@ -152,7 +152,7 @@ test("cancelled again, a search ends the graphs that a server which died left ru
   expect(graphs.map(({ state }) => state)).toEqual(["cancelled", "cancelled"]);
 });
 
-test("who may only submit asks in a graph of the search's own, not in that of another", async () => {
+test("a principal that may only submit gets a graph of the search, and does not change another's graph", async () => {
   const { commits, mark } = commitHistory(2);
   const first = await farm.submit({ rev: commits[1] ?? "" });
   await farm.work((script) =>

@@ -33,7 +33,7 @@ const badFrom =
   (first: number): AnswerAt =>
   (place) => ({ exitCode: place >= first ? 1 : 0 });
 
-test("graphs are needed while their search runs, and can be forgotten when it was cancelled", async () => {
+test("graphs are kept while their search runs, and can be deleted after it was cancelled", async () => {
   const { commits } = commitHistory(3);
   const { id } = await start({ kind: "bisect", good: commits[0], bad: commits[2] });
   if (id === undefined) throw new Error("there is no search");
@@ -51,7 +51,7 @@ test("graphs are needed while their search runs, and can be forgotten when it wa
   expect(await graphsOf()).toEqual([]);
 });
 
-test("a search is open work of the farm until it is over", async () => {
+test("a running search is open work of the farm", async () => {
   const { commits, mark } = commitHistory(3);
   const isOpen = async () => {
     const [row] = await db.many(
@@ -69,7 +69,7 @@ test("a search is open work of the farm until it is over", async () => {
 });
 
 describe("a bisection", () => {
-  test("finds the first bad commit with as many probes as it said", async () => {
+  test("finds the first bad commit with as many probes as forecast", async () => {
     const { commits, mark } = commitHistory(12);
     const asked = { kind: "bisect", good: commits[0], bad: commits[11] };
 
@@ -89,7 +89,7 @@ describe("a bisection", () => {
     });
   });
 
-  test("probes several commits at once, in graphs of one set that have only what is needed", async () => {
+  test("probes several commits at once, in graphs of one set that contain only the needed jobs", async () => {
     const { commits, mark } = commitHistory(10);
     const { id, forecast } = await start({
       kind: "bisect",
@@ -114,7 +114,7 @@ describe("a bisection", () => {
     ]);
   });
 
-  test("asks for nothing that is known", async () => {
+  test("requests nothing that is known", async () => {
     const { commits, mark } = commitHistory(9);
     for (const place of [3, 5]) await farm.submit({ rev: commits[place] ?? "" });
     await farm.work((script) => ({ exitCode: script.includes(`test ${mark} 5`) ? 1 : 0 }));
@@ -126,7 +126,7 @@ describe("a bisection", () => {
     expect(tested).toEqual([4]);
   });
 
-  test("goes round commits that cannot be tested, and says what is left", async () => {
+  test("avoids commits that cannot be tested, and reports the remaining range", async () => {
     const { commits, mark } = commitHistory(8);
     const { id } = await start({ kind: "bisect", good: commits[0], bad: commits[7] });
 
@@ -143,7 +143,7 @@ describe("a bisection", () => {
     });
   });
 
-  test("believes a flaky job only after equal results, which are never taken from the cache", async () => {
+  test("accepts a flaky job's result only after equal results, which never come from the cache", async () => {
     const { commits, mark } = commitHistory(4);
     const { id, forecast } = await start({
       kind: "bisect",
@@ -164,7 +164,7 @@ describe("a bisection", () => {
 });
 
 describe("a backfill", () => {
-  test("runs jobs on every commit, also where a graph has left them out", async () => {
+  test("runs jobs on every commit, even if a graph has left them out", async () => {
     const { commits, mark } = commitHistory(5);
     const first = await farm.submit({ rev: commits[2] ?? "" });
     await farm.work();
@@ -196,7 +196,7 @@ describe("a backfill", () => {
     expect(inOrder(tested)).toEqual([2, 5, 8]);
   });
 
-  test("of a long range has only so many graphs under way", async () => {
+  test("of a long range has a limited number of running graphs", async () => {
     const { commits } = commitHistory(mostUnderWay + 10);
     const { id } = await start({ kind: "backfill", from: commits[0], to: commits.at(-1) });
 
@@ -211,7 +211,7 @@ describe("a backfill", () => {
   });
 });
 
-test("a search that is cancelled ends its graphs, and asks for no more", async () => {
+test("a cancelled search ends its graphs, and requests no more", async () => {
   const { commits } = commitHistory(6);
   const { id } = await start({ kind: "backfill", from: commits[0], to: commits[3] });
   await stepSearches(services, id);
@@ -226,7 +226,7 @@ test("a search that is cancelled ends its graphs, and asks for no more", async (
   expect(graphs.map(({ state }) => state)).toEqual(["cancelled", "cancelled", "cancelled"]);
 });
 
-test("two servers take no step twice", async () => {
+test("two servers never execute the same step", async () => {
   const { commits } = commitHistory(6);
   const { id } = await start({ kind: "backfill", from: commits[0], to: commits[5] });
 
@@ -259,7 +259,7 @@ test.each([
   await expect(start({ kind: "backfill", ...asked })).rejects.toThrow(says);
 });
 
-test("who may not submit starts no search", async () => {
+test("a principal without the right to submit cannot start a search", async () => {
   const { commits } = commitHistory(2);
   const request = StartSearch.parse({
     kind: "backfill",

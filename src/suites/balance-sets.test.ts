@@ -18,7 +18,7 @@ function balanced(
   return balanceSets(suiteWith(sets), "linux-x64", new Map(Object.entries(minutes)), count);
 }
 
-describe("the example of the seed", () => {
+describe("the example of the original project", () => {
   const minutes = { A: 4, B: 20, C: 6, D: 10 };
 
   test.each([
@@ -36,11 +36,11 @@ describe("the example of the seed", () => {
   });
 });
 
-test("two per cent are not worth a move", () => {
+test("a gain of two percent does not justify a move", () => {
   expect(balanced({ a: 0, b: 0, c: 1 }, { a: 50, b: 1, c: 50 }).moves).toEqual([]);
 });
 
-test("what nobody has measured stays, and is told", () => {
+test("benchmarks without measurements stay, and are reported", () => {
   const found = balanced({ a: 0, b: 0, c: 0 }, { a: 5, b: 5 }, 2);
 
   expect(found.unknown).toEqual(["c"]);
@@ -48,7 +48,7 @@ test("what nobody has measured stays, and is told", () => {
   expect(found.moves).toHaveLength(1);
 });
 
-test("a set that is no more is left, by what nobody has measured too", () => {
+test("all benchmarks leave a set that no longer exists, also those without measurements", () => {
   const found = balanced({ a: 0, b: 1, c: 2 }, { a: 5, b: 5 }, 2);
 
   expect(found.sets.map(({ benchmarks }) => benchmarks)).toEqual([["a"], ["b", "c"], []]);
@@ -69,7 +69,7 @@ const cases = fc.integer({ min: 1, max: 4 }).chain((count) =>
   }),
 );
 
-test("every benchmark is in exactly one set, none is longer than before, and twice is once", () => {
+test("every benchmark is in exactly one set, none is longer than before, and repeating it changes nothing", () => {
   fc.assert(
     fc.property(cases, ({ count, items }) => {
       const sets = Object.fromEntries(items.map(({ set }, index) => [`b${index}`, set]));

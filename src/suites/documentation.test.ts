@@ -10,13 +10,13 @@ const examples = [...text.matchAll(/```yaml\n(.*?)```/gs)]
   .map(([, example = ""]) => example)
   .filter((example) => /^suite:/m.test(example));
 
-test.each(examples)("a suite of the documentation is sound: %#", (example) => {
+test.each(examples)("a suite in the documentation is valid: %#", (example) => {
   const { value, place } = readSuiteText("docs/benchmarks.md", example);
 
   expect(parseSuite(value, "docs/benchmarks.md", place).suite).not.toBe("");
 });
 
-test("the documentation has examples, and knows every key", () => {
+test("the documentation has examples, and mentions every key", () => {
   const keys = [Suite, SuiteSection, Benchmark].flatMap((schema) => Object.keys(schema.shape));
   const sources = MetricSource.options.map(({ shape }) => shape.from.value);
 

@@ -31,7 +31,7 @@ describe("jobs", () => {
   const planned = (asked: Partial<WhatToMeasure>) =>
     planJobs(suite, { ...all, ...asked }).map(text);
 
-  test("are one for each section, target, backend, profile and set, as the suite usually takes them", () => {
+  test("are one for each section, target, backend, profile and set, with the suite's defaults", () => {
     expect(planned({ targets: ["linux-x64"], available: ["native"] })).toEqual([
       "compile linux-x64 native check 0 *",
       "compile linux-x64 native check 1 *",
@@ -42,7 +42,7 @@ describe("jobs", () => {
     ]);
   });
 
-  test("leave out backends that the artifact lacks or nobody asked for, and know optional targets", () => {
+  test("leave out backends that the artifact lacks or that were not requested, and mark optional targets", () => {
     const found = planned({ profiles: ["emit"] });
 
     expect(found).toContain("compile linux-arm64 js emit 0 * optional");
@@ -53,7 +53,7 @@ describe("jobs", () => {
     );
   });
 
-  test("are of some benchmarks where some are asked for; all of a set is said in one way", () => {
+  test("contain the requested benchmarks; a whole set is always written in the same way", () => {
     expect(
       planned({ targets: ["linux-x64"], available: ["native"], benchmarks: ["b", "a", "load"] }),
     ).toEqual([
@@ -65,7 +65,7 @@ describe("jobs", () => {
     ]);
   });
 
-  test("together hold each case exactly once", () => {
+  test("contain each case exactly once together", () => {
     const jobs = planJobs(suite, {
       ...all,
       profiles: ["check", "emit", "rare"],
@@ -90,7 +90,7 @@ describe("cases", () => {
     benchmarks: [],
   } as const;
 
-  test("have a scenario with a patch only where the benchmark has the patch", () => {
+  test("have a scenario with a patch only if the benchmark has the patch", () => {
     expect(
       planCases(suite, slice).map(({ benchmark, scenario }) => `${benchmark} ${scenario}`),
     ).toEqual(["a full"]);
@@ -115,7 +115,7 @@ test("metrics: the headline, then those that decide, then the others", () => {
   expect(metricsOf(suite).map(({ name }) => name)).toEqual(["instructions", "files", "wall-time"]);
 });
 
-test("a benchmark that is no more is of no primary category", () => {
+test("a benchmark that no longer exists is not primary", () => {
   const category = (benchmark: string) => categoryOf(suite, { section: "compile", benchmark });
 
   expect([category("a"), category("b"), category("constructor")]).toEqual([

@@ -23,7 +23,7 @@ function saidOf(change: (definition: Definition) => unknown): string {
 }
 
 describe("a definition", () => {
-  test("read again is the same, and so is its digest, in whatever order it is written", () => {
+  test("is unchanged after parsing again, with the same digest for any order of keys", () => {
     const suite = smallSuite();
     const turned = Object.fromEntries(
       Object.entries(JSON.parse(JSON.stringify(suite))).toReversed(),
@@ -35,7 +35,7 @@ describe("a definition", () => {
     expect(suiteDigest({ ...suite, requestsAtOnce: 2 })).not.toBe(suiteDigest(suite));
   });
 
-  test("gives files of a section to each benchmark that has none of that name", () => {
+  test("gives files of a section to each benchmark without a file of that name", () => {
     const benchmarks = smallSuite().compile?.benchmarks ?? {};
 
     expect(benchmarks["a"]?.files).toEqual({ "tsconfig.json": {} });
@@ -208,7 +208,7 @@ describe("a definition", () => {
 });
 
 describe("a file", () => {
-  test("is told by line and column", () => {
+  test("has problems with line and column", () => {
     const yaml =
       "suite: x\nartifacts: { from: nowhere }\nheadline: speed\ntargets: {t: {}}\nbackends:\n  b: { tool: [b] }\nmetrics:\n  m: { take: { from: json, pointer: x }, nature: exact, unit: count }\ntoolchain:\n  command: [b]\n  benchmarks:\n    a: { profiles: [p] }\n";
     const { value, place } = readSuiteText("x.yml", yaml);
@@ -247,11 +247,11 @@ describe("a file", () => {
     expect(said(() => readSuiteText("x.yml", yaml))).toContain(says);
   });
 
-  test("that is not there is told", async () => {
+  test("that does not exist is reported", async () => {
     await expect(readSuiteFile("/nowhere/x.yml")).rejects.toThrow("the suite cannot be read");
   });
 
-  test("names a repository from where it lies", async () => {
+  test("may name a repository relative to its folder", async () => {
     const folder = await mkdtemp(join(tmpdir(), "grange-suite-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, "x.yml");

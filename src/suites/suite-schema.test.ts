@@ -14,7 +14,7 @@ function accepts(definition: unknown): boolean {
     .success;
 }
 
-test("the published schema is that of the code; `vitest -u` writes it anew", async () => {
+test("the published schema equals that of the code; `vitest -u` updates it", async () => {
   const text = `${JSON.stringify(suiteSchema(), null, 2)}\n`;
 
   await expect(text).toMatchFileSnapshot(join(root, "docs/schema/benchmark-suite.schema.json"));

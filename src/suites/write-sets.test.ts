@@ -40,11 +40,11 @@ test("only the numbers change", () => {
 `);
 });
 
-test("a benchmark that the file does not have is told", () => {
+test("a benchmark that the file does not contain is reported", () => {
   expect(() => writeSets(text, [{ benchmark: "six", to: 0 }])).toThrow("has no benchmark six");
 });
 
-test("the suite that comes along can be written to", async () => {
+test("the included suite can be rewritten", async () => {
   const own = await readFile(
     join(import.meta.dirname, "../../.grange/bench/typescript.yml"),
     "utf8",

@@ -51,7 +51,7 @@ describe("a pointer", () => {
 const objectOf = (content: string) => digestOf(Buffer.from(content));
 
 describe("objects", () => {
-  test("come through the batch API, are verified, and are not fetched twice", async () => {
+  test("are fetched through the batch API, verified, and not fetched twice", async () => {
     const store = memoryBlobStore();
     const contents = Array.from({ length: 120 }, (_, n) => `object ${n}`);
     for (const content of contents) server.add(content);
@@ -66,7 +66,7 @@ describe("objects", () => {
     expect(server.downloads() - downloads).toBe(120);
   });
 
-  test("of the store are not given to a repository whose server does not have them", async () => {
+  test("in the store are not given to a repository whose server does not have them", async () => {
     const store = memoryBlobStore();
     const secret = Buffer.from("of another repository");
     await store.put(digestOf(secret), secret);
@@ -76,7 +76,7 @@ describe("objects", () => {
     ).rejects.toMatchObject({ code: "not_found", message: expect.stringContaining("(404)") });
   });
 
-  test("with other bytes than their hash are refused, and not kept", async () => {
+  test("with bytes that do not match their hash are rejected, and not stored", async () => {
     const store = memoryBlobStore();
     server.add("what was promised");
     server.corrupt("what was promised");
@@ -121,7 +121,7 @@ describe("objects", () => {
     }
   });
 
-  test("are fetched from no private address that the operator did not allow", async () => {
+  test("are not fetched from a private address that the operator did not allow", async () => {
     const careful = await openGit(join(root, "careful"), []);
     try {
       await expect(
@@ -133,7 +133,7 @@ describe("objects", () => {
   });
 });
 
-test("files take the place of their pointers; a failure names them, and what to do", async () => {
+test("files replace their pointers; a failure names the files and the remedy", async () => {
   const store = memoryBlobStore();
   const fileOf = async (path: string, text: string) => {
     await store.put(digestOf(Buffer.from(text)), Buffer.from(text));

@@ -7,7 +7,7 @@ import { environmentFacts, fingerprintOf } from "./facts.ts";
 import { judgeLoad, sampleLoad } from "./load.ts";
 import { warningsOf, watchNeighbours } from "./neighbours.ts";
 
-test("facts are stable, and any that differs makes another fingerprint", async () => {
+test("facts are stable, and any different fact changes the fingerprint", async () => {
   const shop = await openWorkshop();
   try {
     const facts = environmentFacts(shop.place.tools);
@@ -27,7 +27,7 @@ test("facts are stable, and any that differs makes another fingerprint", async (
   }
 });
 
-test("reads what CPUs did from /proc/stat", () => {
+test("reads CPU times from /proc/stat", () => {
   const stat = "cpu  1000 100 200 90000 500 10 20 300 40 0\ncpu0 1 1 1 1\n";
   expect(readCpuTime(stat)).toEqual({ busy: 13.3, stolen: 3 });
 });
@@ -55,7 +55,7 @@ test.each([
   expect(warningsOf(meanwhile)).toEqual(warnings);
 });
 
-test("our own work is no neighbour, that of others is", async () => {
+test("counts the work of other processes and not its own", async () => {
   const spin = "const end = Date.now() + 600; while (Date.now() < end);";
   const run = (detached: boolean) =>
     new Promise<void>((resolve) => {
@@ -80,7 +80,7 @@ test("our own work is no neighbour, that of others is", async () => {
   expect((await sampleLoad(50)).others).toBeGreaterThanOrEqual(0);
 });
 
-test("advice names what helps, and nothing where all is well", () => {
+test("gives advice for each problem, and none for a good machine", () => {
   const good = {
     counter: "perf version 6.1",
     hypervisor: "none",
