@@ -48,7 +48,7 @@ export function readFrom(mark: Date | undefined, now: Date, keptMs: number): Dat
 }
 
 /**
- * Returns up to when all deliveries were checked, if only the oldest missing ones were requested again. Pure.
+ * Returns the time up to which all deliveries were checked, if only the oldest missing ones were requested again. Pure.
  *
  * The next check begins before this time and requests the rest.
  */

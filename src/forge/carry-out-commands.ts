@@ -4,10 +4,10 @@ import { carryOutCommand } from "./commands/carry-out.ts";
 import { type ForgeServices, forgeFor } from "./forge-services.ts";
 import { tryAgainInMs } from "./when-to-try-again.ts";
 
-/** Starting a measurement may fetch commits and ask npm. */
+/** In ms. Starting a measurement may fetch commits and query npm. */
 const leaseMs = 2 * 60_000;
 
-/** Carries out the command that waited longest. False when none waits. */
+/** Carries out the command that waited longest. Returns false when no command waits. */
 export async function carryOutNext(services: ForgeServices): Promise<boolean> {
   const { db, clock, chance, logger, service, forges } = services;
   const now = clock.now();

@@ -11,7 +11,7 @@ const Command = z.object({
   author: z.string(),
   /** The line with the command. */
   command: z.string(),
-  /** The head of the pull request when the comment was read. */
+  /** The pull request's head at the time when the comment was read. */
   head: z.string(),
   /** The time since which it was the head; null when it may be newer than the comment. */
   headSeenAt: z.date().nullable(),

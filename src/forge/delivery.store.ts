@@ -44,8 +44,8 @@ export async function insertDelivery(
 }
 
 /**
- * Returns whether the same body arrived under another id within the last hour. Two simultaneous ones wait for each
- * other.
+ * Returns whether the same body arrived under another id within the last hour. Two simultaneous deliveries wait for
+ * each other.
  */
 async function cameAs(
   tx: Tx,
@@ -101,7 +101,7 @@ export async function endDeliveries(
   `);
 }
 
-/** Postpones them; after too many attempts they fail permanently. */
+/** Postpones deliveries; after too many attempts they fail permanently. */
 export async function postponeDeliveries(
   tx: Tx,
   kind: string,
@@ -167,7 +167,7 @@ export function latestDeliveries(
   );
 }
 
-/** Returns those of these ids that arrived. */
+/** Returns those ids whose deliveries arrived. */
 export async function deliveriesThatCame(
   tx: Tx,
   kind: string,
@@ -182,7 +182,7 @@ export async function deliveriesThatCame(
 
 const Mark = z.object({ until: z.date() });
 
-/** Returns up to when the forge's list of deliveries was checked; undefined before the first check. */
+/** Returns the time up to which the forge's list of deliveries was checked; undefined before the first check. */
 export async function deliveryMark(tx: Tx, kind: string): Promise<Date | undefined> {
   const [mark] = await tx.many(
     Mark,

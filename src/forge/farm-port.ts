@@ -46,7 +46,7 @@ export interface FarmPort {
 
   submitGraph(wanted: GraphToMake, by: Principal): Promise<{ readonly isNew: boolean }>;
   graph(id: string): Promise<GraphSummary | undefined>;
-  /** An ended or unknown one does not change. */
+  /** A graph that has ended or is unknown does not change. */
   cancelGraph(id: string, by: Principal): Promise<void>;
   /**
    * Runs jobs of a selection (`state:failed`) again, with the jobs that were skipped because of them. `once` identifies

@@ -58,7 +58,7 @@ export function latestGraphs(
   );
 }
 
-/** Written before the graph is made, so that the farm knows of it after a crash. */
+/** Written before the graph is made, so that the farm finds the graph after a crash. */
 export async function insertForgeGraph(
   tx: Tx,
   graph: Omit<ForgeGraph, "cancelledAt">,

@@ -34,7 +34,7 @@ export interface PullRequest {
 }
 
 export interface ForgeComment {
-  /** The forge's id of it. */
+  /** The forge's id of the comment. */
   readonly id: string;
   /** The id that the forge needs to minimise it. */
   readonly nodeId: string;
@@ -52,7 +52,7 @@ export type ForgePermission = "admin" | "maintain" | "write" | "triage" | "read"
 
 export type Reaction = "+1" | "-1" | "confused" | "eyes" | "rocket";
 
-/** A finding about a set-up: a problem or a correct part. */
+/** A finding about a part of a set-up: a problem, or that the part is correct. */
 export interface ForgeFinding {
   readonly what: string;
   readonly state: "ok" | "wrong" | "unknown";
@@ -106,9 +106,11 @@ export interface ForgePullRequests {
 
 /** Comments on pull requests. */
 export interface ForgeComments {
-  /** Returns those of all pull requests that were written or changed since, the oldest first. */
+  /**
+   * Returns the comments on all pull requests that were written or changed since, the oldest first.
+   */
   list(slug: ForgeSlug, changedSince: Date): Promise<ForgeComment[]>;
-  /** Returns all of one pull request, the oldest first. */
+  /** Returns all comments on one pull request, the oldest first. */
   ofPull(slug: ForgeSlug, pull: number): Promise<ForgeComment[]>;
   create(slug: ForgeSlug, pull: number, body: string): Promise<ForgeComment>;
   update(slug: ForgeSlug, id: string, body: string): Promise<void>;
@@ -121,7 +123,7 @@ export interface ForgeComments {
 
 /** Check runs of commits. */
 export interface ForgeChecks {
-  /** Returns our check runs of a commit, with their external ids. */
+  /** Returns the farm's check runs of a commit, with their external ids. */
   list(
     slug: ForgeSlug,
     sha: string,

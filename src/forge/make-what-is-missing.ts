@@ -28,7 +28,7 @@ import {
 import { isForGood } from "./when-to-try-again.ts";
 
 /**
- * Makes the missing graphs and reports for a repository's commits and pull requests, and ends those that are no longer
+ * Makes the missing graphs and reports for a repository's commits and pull requests, and ends graphs that are no longer
  * needed. A failure of one does not stop the others; returns the temporary ones.
  */
 export async function makeWhatIsMissing(services: ForgeServices, held: Held): Promise<Error[]> {

@@ -11,7 +11,7 @@ const Repository = z.object({
   name: z.string(),
   /** The kind of its forge; it may be unknown here if a later version of Grange stored it. */
   kind: z.string(),
-  /** The forge's name of it. */
+  /** The name of the repository at the forge. */
   slug: z.string(),
   /** The address that may be shown. */
   url: z.string(),
@@ -85,7 +85,7 @@ export async function findWatched(tx: Tx, name: string): Promise<WatchedReposito
 
 const Address = z.object({ name: z.string(), kind: z.string(), url: z.string() });
 
-/** Returns the watched repository of an address, in any of its spellings. */
+/** Returns the watched repository at an address, in any spelling. */
 export async function findWatchedAt(
   tx: Tx,
   address: string,
@@ -125,7 +125,7 @@ export async function changePolicy(
   await tellForge(tx);
 }
 
-/** Has it compared with its forge at once. */
+/** Makes the farm compare the repository with its forge at once. */
 export async function lookSoon(tx: Tx, name: string, now: Date): Promise<void> {
   await tx.run(
     sql`update forge_repository set next_at = least(next_at, ${now}) where name = ${name}`,

@@ -60,7 +60,7 @@ async function wantCheck(
 ): Promise<void> {
   if (forge.checks === undefined) return;
   const check = namedGraphOf(policy, isFork) ?? "grange";
-  // Another pull request with that head has a graph of it, which is shown instead.
+  // Another pull request with that head has a graph of this commit, which is shown instead.
   if (await hasLiveGraph(tx, { repository: name, sha, name: check })) return;
   const key = outboxKey({ kind: "check", sha, name: check });
   await want(
@@ -75,7 +75,7 @@ async function wantCheck(
   );
 }
 
-/** An indented block: nothing in it is Markdown, and no fence of theirs can end it. */
+/** An indented block: nothing in it is Markdown, and no fence in foreign text can end it. */
 function asCode(text: string): string {
   return text
     .slice(0, 20_000)

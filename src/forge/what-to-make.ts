@@ -8,7 +8,7 @@ import type { KnownRef } from "./ref.store.ts";
 type PullSituation =
   /** Closed or merged: its graphs are no longer needed. */
   | { readonly kind: "over"; readonly isMerged: boolean }
-  /** The policy requires nothing for it. */
+  /** The policy requires no graph for it. */
   | { readonly kind: "quiet"; readonly head: string }
   /** From a fork, and this commit is not approved. */
   | { readonly kind: "held"; readonly head: string }
@@ -26,7 +26,7 @@ export function situationOf(
   return { kind: approvedHead === head ? "graph" : "held", head };
 }
 
-/** Equal situations have equal keys, so that nothing is made twice for one. */
+/** Equal situations have equal keys, so that nothing is made twice for the same situation. */
 export function situationKey(situation: PullSituation): string {
   return situation.kind === "over" ? "over" : `${situation.kind} ${situation.head}`;
 }
@@ -104,7 +104,7 @@ export function graphIdFor(graph: {
   const { repository, ref, sha, named = null, generation } = graph;
   const name = JSON.stringify([repository, ref, sha, named, generation]);
   const hex = createHash("sha256").update(`grange forge graph ${name}`).digest("hex");
-  // A UUID of version 8: of our own making.
+  // A UUID of version 8, whose content is free to choose.
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
   return [
     hex.slice(0, 8),

@@ -3,10 +3,10 @@ import type { Hint } from "./webhooks/hint.ts";
 /** The parts of a repository to read from the forge. */
 export interface ToRead {
   readonly refs: boolean;
-  /** `all`: the open and the changed ones; otherwise only these. */
+  /** `all`: open and changed pull requests; otherwise only those with these numbers. */
   readonly pulls: "all" | readonly number[];
   readonly comments: boolean;
-  /** Whether to read also rarely changing data: its default branch. */
+  /** Whether to read also data that changes rarely: the default branch. */
   readonly repository: boolean;
 }
 
@@ -32,8 +32,8 @@ export function whatToRead(hints: readonly Hint[], isFull: boolean): ToRead {
 /**
  * Returns the earliest time at which a pull request is known to have had its head, by the forge's clock.
  *
- * When it was read it had last been changed at `updatedAt`, so its head is not newer than that. Webhooks with that
- * head, or earlier data, may give an earlier time.
+ * The pull request had last been changed at `updatedAt` when it was read, so its head is not newer than that. Webhooks
+ * with that head, or earlier data, may give an earlier time.
  */
 export function headSince(
   pull: { readonly number: number; readonly head: string; readonly updatedAt: Date },

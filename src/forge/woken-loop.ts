@@ -6,7 +6,10 @@ interface WokenLoop extends Service {
   wake(): void;
 }
 
-/** A time in the past, when another server holds the due work, must not cause a busy loop. */
+/**
+ * A minimum pause: a time in the past, when another server holds the due work, must not cause a
+ * busy loop.
+ */
 const leastRestMs = 50;
 
 /**

@@ -14,7 +14,7 @@ const mostDeliveries = 500;
 /** After this many failures, the next full reading covers the rest. */
 const mostAttempts = 12;
 
-/** Processes one repository with pending work. Returns false when there is none. */
+/** Processes one repository that has pending work. Returns false when there is none. */
 export async function workOnNext(
   services: ForgeServices,
   holder: string,

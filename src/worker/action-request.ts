@@ -20,7 +20,10 @@ import type { Limits } from "./limits/limits.ts";
 export interface ActionRequest {
   readonly command: Command;
   readonly inputRoot: Digest;
-  /** Names all blobs that the action produces: a client looks for none under another function. */
+  /**
+   * The digest function of all blobs that the action produces: a client looks for no blob under
+   * another function.
+   */
   readonly digestFunction: DigestFunction;
   readonly timeoutMs: number;
   readonly network: boolean;

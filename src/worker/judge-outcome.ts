@@ -19,7 +19,7 @@ interface Allowed {
 
 export interface Verdict {
   readonly outcome: Outcome;
-  /** For people; empty when the output of the process explains the failure. */
+  /** For display; empty when the output of the process explains the failure. */
   readonly message: string;
 }
 

@@ -3,7 +3,7 @@ import type { NeededPermission } from "../forge-policy.ts";
 import { foreignSentence } from "../reports/foreign-text.ts";
 import { type CommandKind, usage } from "./command.ts";
 
-/** The answer to a comment with a command. */
+/** The answer to a comment that contains a command. */
 export interface Answer {
   readonly state: "done" | "refused";
   readonly reaction: Reaction;
@@ -13,7 +13,7 @@ export interface Answer {
   readonly isUntilReport?: boolean;
 }
 
-/** The text contains only the farm's own words. */
+/** The text consists only of the farm's own words. */
 export function refusal(text: string): Answer {
   return { state: "refused", reaction: "-1", text };
 }

@@ -20,7 +20,7 @@ export interface CommandCircumstances {
     KnownPull,
     "number" | "state" | "head" | "author" | "isFork" | "approvedHead"
   >;
-  /** The author's permission in the repository. */
+  /** The author's permission in the repository, from the forge. */
   readonly permission: ForgePermission;
   readonly policy: ForgePolicy;
   /** The author, with the grants for the command; undefined: no principal can have that name. */

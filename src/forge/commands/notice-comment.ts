@@ -1,7 +1,7 @@
 import type { ForgeComment } from "../forge.ts";
 import { findCommand, usualName } from "./read-command.ts";
 
-/** Whether a comment contains a command, and the line of it. */
+/** Whether a comment contains a command, and the line that contains it. */
 type Noticed =
   | { readonly kind: "nothing" }
   | { readonly kind: "asks"; readonly line: string }

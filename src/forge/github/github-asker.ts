@@ -20,7 +20,7 @@ type Parameters = Readonly<Record<string, unknown>>;
 /** Sends requests to GitHub, and parses the answers by schemas. */
 export interface GitHubAsker {
   get<Answer>(schema: z.ZodType<Answer>, route: string, parameters?: Parameters): Promise<Answer>;
-  /** Reads page after page while there are more and `goesOn` returns true. */
+  /** Reads page after page while there are more pages and `goesOn` returns true. */
   list<Item>(
     schema: z.ZodType<Item>,
     route: string,

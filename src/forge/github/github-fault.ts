@@ -73,7 +73,7 @@ function refusalIn(reason: unknown): Refusal | undefined {
     status?: unknown;
     response?: { headers?: Refusal["headers"] };
   };
-  // octokit gives a cut connection the status 500, without an answer.
+  // octokit gives an interrupted connection the status 500, without an answer.
   if (typeof status !== "number" || response === undefined) return undefined;
   return { status, message: reason.message, headers: response.headers ?? {} };
 }

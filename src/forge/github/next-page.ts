@@ -1,7 +1,7 @@
 /**
  * Returns the address of the next page from a header `Link`.
  *
- * Only an address below the API itself is accepted, because the request contains our token.
+ * Only an address below the API itself is accepted, because the request contains the farm's token.
  */
 export function nextPage(link: string | undefined, api: string): string | undefined {
   for (const one of (link ?? "").split(",")) {

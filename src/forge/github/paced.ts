@@ -41,7 +41,7 @@ function paced(
   const waiting: (() => void)[] = [];
   let running = 0;
   let nextAt = 0;
-  // An ending task passes its slot to the first waiting one, so that none is overtaken.
+  // An ending task passes its slot to the first waiting task, so that no task is overtaken.
   const enter = () =>
     running < concurrent ? void running++ : new Promise<void>((resolve) => waiting.push(resolve));
   const leave = () => {

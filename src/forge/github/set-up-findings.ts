@@ -9,7 +9,7 @@ import { webhookFindings } from "./webhook-findings.ts";
 export type Seen<What> =
   | { readonly state: "seen"; readonly what: What }
   | { readonly state: "refused"; readonly code: FaultCode; readonly said: string }
-  /** Because an earlier request was refused. */
+  /** Not checked, because an earlier request was refused. */
   | { readonly state: "not asked" };
 
 /** All results of the checks. */
@@ -27,7 +27,7 @@ export interface SetUpSeen {
   readonly repository: Seen<z.infer<typeof Repository>>;
 }
 
-/** The purpose of each permission; without it, only that function fails. */
+/** The purpose of each permission; without the permission, only that function fails. */
 const neededPermissions: readonly (readonly [
   name: string,
   level: "read" | "write",

@@ -5,7 +5,7 @@ import { Annotation, Anything, CheckRunAnswer } from "./github-answers.ts";
 import type { GitHubAsker } from "./github-asker.ts";
 import { type GitHubClient, placeOf } from "./github-client.ts";
 
-/** Check runs: found by their external idand written completely, with fifty annotations per request. */
+/** Check runs: found by their external id and written completely, with fifty annotations per request. */
 export function writeChecks(client: GitHubClient): ForgeChecks {
   const patch = (as: GitHubAsker, slug: string, id: string, body: object) =>
     as.write(Anything, "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}", {

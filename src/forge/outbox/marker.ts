@@ -15,7 +15,7 @@ export function hasMarker(body: string, key: string): boolean {
   return body.startsWith(markerOf(key));
 }
 
-/** Whether it is an answer that a report makes superfluous. */
+/** Returns whether it is an answer that a report makes superfluous. */
 export function isUntilReport(body: string): boolean {
   return /^<!-- grange [^\n]{1,300}? --><!-- until report -->\n/.test(asSent(body));
 }

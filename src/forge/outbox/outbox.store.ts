@@ -51,7 +51,7 @@ const Waiting = z.object({
   epoch: z.number(),
   attempts: z.number(),
   remoteId: z.string().nullable(),
-  /** Whether an earlier attempt may have written it without recording that. */
+  /** Whether an earlier attempt may have written the object without recording it. */
   wasUnsettled: z.boolean(),
 });
 /** A row that this server may send, until its lease ends or is lost. */
@@ -134,7 +134,10 @@ export async function keepLease(
   return kept > 0;
 }
 
-/** Only the latest lease may record. `lookAgainAt`: duplicates may still appear. */
+/**
+ * Only the latest lease may record. `lookAgainAt`: the time of a second check, because duplicates
+ * may still appear.
+ */
 export async function recordSent(
   tx: Tx,
   { repository, key, epoch, revision }: LeasedRow,
@@ -153,7 +156,7 @@ export async function recordSent(
   return recorded > 0;
 }
 
-/** `isUnsettled`: it may have been written nevertheless. */
+/** `isUnsettled`: the object may have been written nevertheless. */
 export async function recordFailure(
   tx: Tx,
   { repository, key, epoch, revision }: LeasedRow,
@@ -161,7 +164,7 @@ export async function recordFailure(
     readonly error: string;
     readonly isUnsettled: boolean;
     readonly nextAt: Date;
-    /** Whether it will never succeed with this content. */
+    /** Whether this content will never succeed. */
     readonly isForGood: boolean;
     readonly now: Date;
   },

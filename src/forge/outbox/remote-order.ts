@@ -1,4 +1,6 @@
-/** The forge's numbers as text, the lowest first: the one that was made first. */
+/**
+ * Orders the forge's numeric ids, which are texts, from the lowest: the object that was made first.
+ */
 export function byRemoteId(a: { readonly id: string }, b: { readonly id: string }): number {
   if (/^\d+$/.test(a.id) && /^\d+$/.test(b.id)) {
     const [x, y] = [BigInt(a.id), BigInt(b.id)];

@@ -9,8 +9,8 @@ export interface CommentPart {
 }
 
 /**
- * Returns the parts that fit, in order, and a sentence with the number of omitted ones. Line breaks count twice,
- * because some forges store them as two characters.
+ * Returns the parts that fit, in order, and a sentence that counts the omitted parts. Line breaks count twice, because
+ * some forges store them as two characters.
  */
 export function fitComment(
   parts: readonly CommentPart[],

@@ -16,9 +16,9 @@ interface PullComment {
   readonly hasRegression: boolean | undefined;
 }
 
-/** The number of earlier ones that are listed; the farm's pages show all. */
+/** The number of earlier requests that are listed; the farm's pages show all. */
 const mostEarlier = 20;
-/** The marker that goes before it. */
+/** The space that is reserved for the marker before the comment. */
 const roomForMarker = 500;
 /** A sentence with hundreds of metrics is not readable. */
 const longestVerdict = 8_000;
@@ -52,7 +52,7 @@ export function pullComment(
   return { body, hasRegression };
 }
 
-/** Returns whether it has ended with a result worth reporting. */
+/** Returns whether a request has ended with a result worth reporting. */
 function isWorthTelling({ state, report, wasRequested }: PullRequestToTell): boolean {
   switch (state) {
     case "completed":

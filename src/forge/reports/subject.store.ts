@@ -14,7 +14,7 @@ const Subject = z.object({
   toldVersion: z.string().nullable(),
   isOver: z.boolean(),
 });
-/** A graph or a request for measurement that is reported to a forge. */
+/** A graph or a request for measurement about which the farm reports to a forge. */
 export type Subject = z.infer<typeof Subject>;
 
 const columns = sql`

@@ -21,7 +21,7 @@ export interface ToldSubject {
   /** The graph's or the request's id. */
   readonly subject: string;
   readonly sha: string;
-  /** Undefinedfor a branch or a tag, which have checks but no comments. */
+  /** Undefined for a branch or a tag, which have checks but no comments. */
   readonly pull: number | undefined;
   /** Name of the check run of a graph: `grange`, or one for each named graph. */
   readonly name: string;
@@ -55,7 +55,10 @@ const mostRequests = 30;
 /** The label of a pull request that became slower. */
 const regressionLabel = "perf-regression";
 
-/** One pass: stores again what the forge should show for changed subjects. Returns how many. */
+/**
+ * Runs one pass: stores again what the forge should show for changed subjects. Returns the number
+ * of changed subjects.
+ */
 export async function tellReports(services: ReportServices): Promise<number> {
   const { db, clock, source } = services;
   const now = clock.now();

@@ -35,7 +35,7 @@ export interface ForgeRedeliveries {
   redeliver(id: string): Promise<void>;
 }
 
-/** A webhook in the forge's record. */
+/** A webhook in the forge's record of sent webhooks. */
 export interface ForgeDelivery {
   /** The forge's id, used to request a redelivery. */
   readonly id: string;

@@ -43,7 +43,7 @@ export interface TreeUsage {
 /** Enforces the limits of jobs on a machine and measures the jobs. */
 export interface Limiter {
   readonly kind: "cgroup-v2" | "cgroup-v1" | "proc";
-  /** The limits that it can enforce, for people. */
+  /** The limits that it can enforce, for display. */
   readonly can: readonly ("memory" | "cpus" | "CPU sets" | "processes" | "kill")[];
   open(place: GroupPlace): Promise<ProcessGroup>;
 }

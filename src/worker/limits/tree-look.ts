@@ -8,8 +8,8 @@ const forgetStrangersEveryMs = 1_000;
 /**
  * Finds a process and all its descendants, repeatedly.
  *
- * Synchronously, and without repeated reads of processes outside the tree: a look takes well below a millisecond, and
- * does not wait behind uploads in the thread pool while a tree grows.
+ * It is synchronous and does not repeatedly read processes outside the tree: a check takes well below a millisecond,
+ * and does not wait behind uploads in the thread pool while a tree grows.
  */
 export class TreeLook {
   readonly #root: number;

@@ -102,7 +102,7 @@ export class FifoPool {
     const directory = (this.#directory ??= await this.#makeDirectory());
     const paths = Array.from({ length: batch }, () => join(directory, `${this.#made++}`));
     await this.#shell.run(`mkfifo ${paths.map(quoteForShell).join(" ")}`);
-    // A job opens its own standard output again when it writes to /dev/stdout.
+    // A job may open its own standard output again, for example when it writes to /dev/stdout.
     for (const path of paths) giveToJobs(path);
     this.#ready.push(...paths);
   }
