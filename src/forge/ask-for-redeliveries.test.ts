@@ -59,7 +59,7 @@ function ask() {
 const lose = (guid: string, at: Date) =>
   github.sent.unshift({ id: guid, guid, event: "push", deliveredAt: at, wasTaken: false });
 
-test("each look begins where the one before ended, whichever server had it, and asks for nothing twice", async () => {
+test("each check begins where the last one ended, on any server, and requests nothing twice", async () => {
   lose("a", new Date(now.getTime() - hourMs));
   await Promise.all([ask(), ask()]);
   now = new Date(now.getTime() + 5 * 60_000);
@@ -72,7 +72,7 @@ test("each look begins where the one before ended, whichever server had it, and 
   expect([minutesBack[0], minutesBack.at(-1)]).toEqual([360, 3]);
 });
 
-test("after a farm was down for a day, that day is looked through; what GitHub keeps no more is not", async () => {
+test("after a day of downtime, that day is checked, except what GitHub no longer records", async () => {
   await ask();
   now = new Date(now.getTime() + 24 * hourMs);
   lose("while it was down", new Date(now.getTime() - 20 * hourMs));
@@ -84,7 +84,7 @@ test("after a farm was down for a day, that day is looked through; what GitHub k
   expect(reads.at(-1)).toEqual(new Date(now.getTime() - 72 * hourMs));
 });
 
-test("of more than can be asked for at once, the rest comes with the next looks", async () => {
+test("when too many deliveries are missing, the rest is requested by the next checks", async () => {
   for (let i = 0; i < 250; i++) lose(`${i}`, new Date(now.getTime() - hourMs + i * 1_000));
   const asked = [await ask(), await ask(), await ask(), await ask()];
 
@@ -92,7 +92,7 @@ test("of more than can be asked for at once, the rest comes with the next looks"
   expect(github.redelivered).toEqual(Array.from({ length: 250 }, (_, i) => `${i}`));
 });
 
-test("a look that fails is no look", async () => {
+test("a failed check does not move the mark", async () => {
   lose("a", new Date(now.getTime() - hourMs));
   github.fails = () => true;
   await expect(ask()).rejects.toThrow("out of order");
@@ -105,7 +105,7 @@ test("a look that fails is no look", async () => {
   expect(reads).toHaveLength(2);
 });
 
-test("what came is not asked for", async () => {
+test("a delivery that arrived is not requested", async () => {
   const hint = { about: "refs" } as const;
   await db.transaction((tx) =>
     insertDelivery(tx, {
@@ -123,7 +123,7 @@ test("what came is not asked for", async () => {
   await db.run(sql`delete from forge_delivery`);
 });
 
-test("nothing that is left over is before the next look, and no look is longer than the forge remembers", () => {
+test("missing deliveries stay within the next check, and no check covers more than the forge's record", () => {
   const time = fc.integer({ min: 0, max: 10 * 86_400_000 }).map((ms) => new Date(ms));
   fc.assert(
     fc.property(fc.array(time), fc.nat(20), time, time, (times, asked, settled, at) => {

@@ -14,7 +14,7 @@ import { isForGood, tryAgainInMs } from "./when-to-try-again.ts";
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000);
 
-describe("since when a pull request has its head", () => {
+describe("the time since which a pull request has its head", () => {
   const pull = { number: 7, head: shaOf("a"), updatedAt: at(100) };
   const told = (head: string, seconds: number, number = 7) =>
     ({ about: "pull", number, headAt: { head, at: at(seconds).toISOString() } }) as const;
@@ -46,7 +46,7 @@ describe("since when a pull request has its head", () => {
   });
 });
 
-test("what is looked at does not depend on the order of hints", () => {
+test("the order of hints does not change what is read", () => {
   const hint = fc.oneof(
     fc.constant({ about: "refs" as const }),
     fc.record({ about: fc.constant("pull" as const), number: fc.integer({ min: 1, max: 40 }) }),
@@ -60,7 +60,7 @@ test("what is looked at does not depend on the order of hints", () => {
   );
 });
 
-test("a graph's id is a UUID of its own for each commit, ref, named graph and generation", () => {
+test("a graph's id is a separate UUID for each commit, ref, named graph and generation", () => {
   const base = {
     repository: "a/b",
     ref: "refs/heads/main",
@@ -87,14 +87,14 @@ test("a graph's id is a UUID of its own for each commit, ref, named graph and ge
     expect(asked.error?.issues[0]).toMatchObject({ path: ["id"] });
 });
 
-test("a forge is left alone for as long as it asks, and never for more than ten minutes otherwise", () => {
+test("the farm waits as long as a forge requests, and otherwise at most ten minutes", () => {
   expect(tryAgainInMs(1, new ForgeBusy("busy", 3_600_000), 0)).toBe(3_600_000);
   expect(tryAgainInMs(50, new Error("x"), 0.999)).toBeLessThanOrEqual(600_000);
   expect(isForGood(new Fault("invalid_argument", "x"))).toBe(true);
   expect(isForGood(new Fault("not_found", "it may come back"))).toBe(false);
 });
 
-test("only webhooks that nobody took are asked for again, each once", () => {
+test("only webhooks that never arrived are requested again, each once", () => {
   const sent = (id: string, guid: string, wasTaken: boolean, seconds = 0) => ({
     id,
     guid,
@@ -118,7 +118,7 @@ test("only webhooks that nobody took are asked for again, each once", () => {
   expect(asked.map(({ id }) => id)).toEqual(["1"]);
 });
 
-describe("who acts", () => {
+describe("principals", () => {
   test.each([
     { account: "octocat", name: "octocat@github" },
     { account: "renovate+bot", name: "renovate+bot@github" },
@@ -129,7 +129,7 @@ describe("who acts", () => {
     expect(principalNameOf("github", account)).toBe(name);
   });
 
-  test("the forge's word gives what the policy says, and nothing above the usual priority", () => {
+  test("the forge's permission gives the rights of the policy, and no more than the default priority", () => {
     const policy = ForgePolicy.parse({});
     const verbs = (permission: "write" | "read") =>
       personAtForge("a@github", "a/b", permission, policy, []).grants.map(({ verb }) => verb);
@@ -142,7 +142,7 @@ describe("who acts", () => {
   });
 });
 
-test("null takes a policy's part back to what is usual, and the rest stays", () => {
+test("null resets a setting of the policy to the default, and the others stay", () => {
   const before = changedPolicy({}, { graph: "x", tags: "v*", commands: { bench: "triage" } });
   const after = changedPolicy(before, { graph: null, commands: { cancel: "admin" } });
 

@@ -5,7 +5,7 @@ import type { FarmPort, GraphToMake } from "./farm-port.ts";
 export interface MemoryFarmPort extends FarmPort {
   readonly graphs: Map<string, GraphToMake & { isCancelled: boolean; submissions: number }>;
   readonly requests: { artifact: string; kind: string | undefined; by: string }[];
-  /** Each call may fail before it does anything, or after it has. */
+  /** Makes a call fail before it does anything, or after it has been done. */
   fails: (call: string, commit: string) => "before" | "after" | "for good" | undefined;
   running(): GraphToMake[];
 }

@@ -43,13 +43,13 @@ test.each([
   },
 );
 
-test("also where the plain Git repository was there first", async () => {
+test("also when the plain Git repository was watched first", async () => {
   await add("git", "git@github.com:owner/name.git");
 
   await expect(add("github", "Owner/Name")).rejects.toMatchObject({ code: "already_exists" });
 });
 
-test("what only looks like it is another's", async () => {
+test("a similar address belongs to another repository", async () => {
   await add("github", "owner/name");
 
   await add("git", "https://github.com.evil.example/owner/name");

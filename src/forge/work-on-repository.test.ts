@@ -58,7 +58,7 @@ function pass(ms: number) {
 const watch = (policy = {}) =>
   addRepository(admin, { kind: "github", slug: "Owner/Name", policy, by: "ada" });
 
-/** Works until nothing is left to do, like the loops of all servers together. */
+/** Works until nothing is left to do, as all servers together would. */
 async function settle() {
   for (let round = 0; round < 100; round++) {
     if (!(await workOnNext(services, randomUUID(), ever))) return;
@@ -107,7 +107,7 @@ describe("branches and tags", () => {
     ]);
   });
 
-  test("what failed is made later, and nothing twice", async () => {
+  test("what failed is made later, and nothing is made twice", async () => {
     await watch({ suite: "toy" });
     service.fails = () => "after";
     await settle();
@@ -123,7 +123,7 @@ describe("branches and tags", () => {
     expect(running()).toEqual([onMain("main 1")]);
   });
 
-  test("what can never be made is told of, and tried again when the rules change", async () => {
+  test("a permanent failure is reported, and retried when the rules change", async () => {
     await watch();
     service.fails = () => "for good";
     await settle();
@@ -142,7 +142,7 @@ describe("branches and tags", () => {
     expect(running()).toEqual([onMain("main 1")]);
   });
 
-  test("what cannot be measured has its graph all the same, and no check says otherwise", async () => {
+  test("a commit that cannot be measured still gets its graph, and a check without a problem", async () => {
     await watch({ suite: "toy" });
     service.fails = (call) => (call === "requestBenchmark" ? "for good" : undefined);
     await settle();
@@ -159,7 +159,7 @@ describe("branches and tags", () => {
 });
 
 describe("a forge without a capability", () => {
-  test("that has branches alone gets graphs of them, and nothing is to be shown", async () => {
+  test("that has only branches gets graphs for them, and no reports", async () => {
     const forges: Forge[] = [
       {
         kind: "tried",
@@ -183,7 +183,7 @@ describe("a forge without a capability", () => {
     expect(nextAt?.getTime()).toBe(now.getTime() + usualForgeTimes.pollMs);
   });
 
-  test("of a kind that does not exist is refused with the kinds that do", async () => {
+  test("of an unknown kind is rejected, with the known kinds", async () => {
     await expect(
       addRepository(admin, { kind: "none", slug: "a/b", policy: {}, by: "ada" }),
     ).rejects.toMatchObject({
@@ -194,7 +194,7 @@ describe("a forge without a capability", () => {
 });
 
 describe("pull requests", () => {
-  test("the head gets a graph; the graph of a head that moved is ended; a closed one has none", async () => {
+  test("the head gets a graph; the graph of an old head is cancelled; a closed one has none", async () => {
     forge.open(7, "a");
     await watch();
     await settle();
@@ -212,7 +212,7 @@ describe("pull requests", () => {
     expect(running()).toEqual([onMain("main 1")]);
   });
 
-  test("a head that comes back, or a pull request that is opened again, gets a graph again", async () => {
+  test("a head that returns, or a reopened pull request, gets a graph again", async () => {
     forge.open(7, "a");
     await watch();
     await settle();
@@ -230,7 +230,7 @@ describe("pull requests", () => {
     expect(running()).toEqual([onMain("main 1"), onPull(7, "a")]);
   });
 
-  test("from a fork, a commit waits for an approval of just that commit", async () => {
+  test("from a fork, a commit waits for an approval of exactly that commit", async () => {
     forge.open(7, "a", { isFork: true, headRepository: "stranger/name" });
     await watch();
     await settle();
@@ -265,7 +265,7 @@ describe("pull requests", () => {
     expect(running()).toHaveLength(graphs);
   });
 
-  test("an older reading never overtakes a newer one", async () => {
+  test("older data never replaces newer data", async () => {
     forge.open(7, "a");
     await watch();
     await settle();
@@ -282,7 +282,7 @@ describe("pull requests", () => {
 });
 
 describe("webhooks", () => {
-  test("are read together, by one look at each thing that they name", async () => {
+  test("are processed together, with one read of each thing that they name", async () => {
     await watch();
     await settle();
     forge.calls.clear();
@@ -299,13 +299,13 @@ describe("webhooks", () => {
     ).toEqual(Array.from({ length: 60 }, () => "done"));
   });
 
-  test("one that came before counts once", async () => {
+  test("one that arrived before counts once", async () => {
     const came = [await told({ about: "refs" }, "same"), await told({ about: "refs" }, "same")];
 
     expect(came).toEqual([true, false]);
   });
 
-  test("one of another kind of forge is not taken for this one's, though it has the same id and slug", async () => {
+  test("of another kind of forge is not accepted for this one, even with the same id and slug", async () => {
     await watch();
     await settle();
     forge.calls.clear();
@@ -324,7 +324,7 @@ describe("webhooks", () => {
     expect([await statesOf("tried"), await statesOf("github")]).toEqual([["waiting"], ["done"]]);
   });
 
-  test("a forge that is out of order is asked again later, and no hint is lost", async () => {
+  test("a failing forge is read again later, and no hint is lost", async () => {
     await watch();
     await settle();
     forge.fails = () => true;
@@ -342,7 +342,7 @@ describe("webhooks", () => {
 });
 
 describe("comments", () => {
-  test("a command is kept once, with the head that was there when it was written", async () => {
+  test("a command is stored once, with the head at the time when it was written", async () => {
     forge.open(7, "a");
     await watch();
     now = forge.now;
@@ -360,7 +360,7 @@ describe("comments", () => {
     expect(commands[0]?.headSeenAt).not.toBeNull();
   });
 
-  test("of a head that may have come after the comment, nobody can say that its author saw it", async () => {
+  test("a head that may be newer than the comment was not certainly seen by its author", async () => {
     forge.open(7, "a");
     await watch();
     now = forge.now;
@@ -375,7 +375,7 @@ describe("comments", () => {
     expect(command).toMatchObject({ head: shaOf("hostile"), headSeenAt: null });
   });
 
-  test("what was said before anybody watched, or was edited since, is no command", async () => {
+  test("comments from before the watching, or edited ones, are no commands", async () => {
     forge.open(7, "a");
     forge.say(7, "ada", "@grange bench");
     pass(60_000);
@@ -393,7 +393,7 @@ describe("comments", () => {
 });
 
 describe("two servers", () => {
-  test("never work on one repository at once, and a dead one's is taken over", async () => {
+  test("never work on one repository at once, and the work of a dead one is taken over", async () => {
     await watch();
     const take = (holder: string) =>
       takeRepository(db, { holder, now, until: new Date(now.getTime() + 15_000) });
@@ -409,7 +409,7 @@ describe("two servers", () => {
     expect(await keepHolding(db, first, now)).toBe(false);
   });
 
-  test("what servers die of keeps no other repository from its turn", async () => {
+  test("a repository that crashes servers does not block other repositories", async () => {
     await watch();
     pass(1_000);
     await addRepository(admin, { kind: "github", slug: "owner/later", policy: {}, by: "ada" });
@@ -427,7 +427,7 @@ describe("two servers", () => {
     expect(turns).toEqual([name, "owner/later", name, "owner/later"]);
   });
 
-  test("a repository is dealt with by one of many that ask at once", async () => {
+  test("a repository is processed by one of many simultaneous servers", async () => {
     await watch();
     const taken = await Promise.all(
       Array.from({ length: 20 }, () => workOnNext(services, randomUUID(), ever)),
@@ -450,7 +450,7 @@ type GraphEvent =
   | { readonly does: "close" | "reopen" | "approve"; readonly number: number }
   | { readonly does: "work" };
 
-describe("whatever happens at the forge and to us", () => {
+describe("for any events at the forge and in the farm", () => {
   const numbers = fc.integer({ min: 1, max: 4 });
   const words = fc.constantFrom("a", "b", "c");
   const event: fc.Arbitrary<GraphEvent> = fc.oneof(
@@ -478,7 +478,7 @@ describe("whatever happens at the forge and to us", () => {
     { maxLength: 25 },
   );
 
-  test("in the end the farm runs what a full poll says, each once, and no more", async () => {
+  test("in the end the farm runs what a full poll requires, each once, and no more", async () => {
     await fc.assert(
       fc.asyncProperty(story, async (steps) => {
         await db.run(sql`delete from forge_repository`);

@@ -26,7 +26,7 @@ const asking = (platform: Readonly<Record<string, string>>) =>
     }),
   );
 
-test("properties instruct the farm", () => {
+test("properties configure the farm", () => {
   expect(asking({})).toMatchObject({ network: false, limits: {} });
   expect(asking({ network: "on", memory: "1e9", cpus: "0.5" })).toMatchObject({
     network: true,

@@ -40,7 +40,7 @@ async function startWorker(more: Partial<WorkerConfig> = {}): Promise<Worker> {
   return worker;
 }
 
-test("says what the machine offers", async () => {
+test("registers the properties of the machine", async () => {
   await startWorker();
 
   const { facilities } = await farm.until(() => farm.registered);
@@ -57,7 +57,7 @@ test("says what the machine offers", async () => {
   ]);
 });
 
-test("says what a slot gives, and nothing where it gives all of the machine", async () => {
+test("registers the share of a slot, and nothing for a slot with the whole machine", async () => {
   await startWorker({ cpus: 1, memoryBytes: 2 ** 30 });
   const { cpus, memoryBytes, facilities } = await farm.until(() => farm.registered);
 
@@ -65,7 +65,7 @@ test("says what a slot gives, and nothing where it gives all of the machine", as
   expect(facilities["slots"]).toContain("1 CPU, 1 GiB of memory each");
 });
 
-test("streams a log while it grows, and has it whole at the end", async () => {
+test("streams a log while it grows, and stores it completely at the end", async () => {
   await startWorker();
   const id = await farm.submit({
     script: "echo first; until [ -e go ]; do sleep 0.01; done; echo last & wait",
@@ -78,7 +78,7 @@ test("streams a log while it grows, and has it whole at the end", async () => {
   expect(outcome).toBe(Outcome.TIMED_OUT);
 });
 
-test("keeps every line of a log while the network is gone, and the result too", async () => {
+test("keeps every line of a log, and the result, during an outage of the network", async () => {
   await startWorker();
   const id = await farm.submit({
     script: "i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo line $i; sleep 0.001; done",
@@ -96,7 +96,7 @@ test("keeps every line of a log while the network is gone, and the result too", 
   expect(Buffer.from(result?.stdoutRaw ?? []).toString()).toBe(expected);
 });
 
-test("cuts a log at its limit with a note, and lets the process finish", async () => {
+test("truncates a log at its limit with a note, and lets the process finish", async () => {
   await startWorker({ logLimitBytes: 1_000_000 });
 
   const { result, outcome } = await farm.run({
@@ -112,7 +112,7 @@ test("cuts a log at its limit with a note, and lets the process finish", async (
   );
 });
 
-test("says of what is over in a moment only with its end when it started", async () => {
+test("reports the start of a very short execution only with its end", async () => {
   await startWorker();
   const { lease, result } = await farm.run({ script: "true" });
   const long = await farm.submit({ script: "sleep 1000" });
@@ -125,7 +125,7 @@ test("says of what is over in a moment only with its end when it started", async
   expect(result?.executionMetadata?.executionStartTimestamp).toBeDefined();
 });
 
-test("does not tell jobs where its data are", async () => {
+test("does not show jobs the path of its data", async () => {
   const worker = await startWorker();
   const { result } = await farm.run({
     script: "readlink /proc/self/fd/1 /proc/self/fd/2; cat /proc/self/mountinfo; env",
@@ -154,7 +154,7 @@ test("ends a process whose lease is lost, and does not report it", async () => {
   expect(farm.finishCalls).toBe(1);
 });
 
-test("ends a process that is cancelled, and says so", async () => {
+test("ends a process that is cancelled, and reports it", async () => {
   await startWorker();
   const id = await farm.submit({ script: "sleep 1000" });
   await farm.until(() => farm.startedIds.has(id));
@@ -190,7 +190,7 @@ const largeOutput = {
   command: { outputPaths: ["large"] },
 };
 
-test("gives an upload up that is cancelled, says so with the log, and has the slot free", async () => {
+test("stops the upload of a cancelled execution, reports it with the log, and frees the slot", async () => {
   await startWorker();
   const { arrived, gaveUp } = takesNoLargeBlobs();
   const id = await farm.submit(largeOutput);
@@ -206,7 +206,7 @@ test("gives an upload up that is cancelled, says so with the log, and has the sl
   expect((await farm.run({ script: "true" })).outcome).toBe(Outcome.SUCCEEDED);
 });
 
-test("gives an upload up whose lease is lost, and has the slot free", async () => {
+test("stops an upload whose lease is lost, and frees the slot", async () => {
   await startWorker();
   const { arrived, gaveUp } = takesNoLargeBlobs();
   const id = await farm.submit(largeOutput);
@@ -219,7 +219,7 @@ test("gives an upload up whose lease is lost, and has the slot free", async () =
   expect(farm.finished.has(id)).toBe(false);
 });
 
-test("gives inputs up that do not come when it is cancelled", async () => {
+test("stops the fetching of inputs when the execution is cancelled", async () => {
   await startWorker();
   const farmIs = new EventEmitter();
   const asked = once(farmIs, "asked");
@@ -240,7 +240,7 @@ test("gives inputs up that do not come when it is cancelled", async () => {
   farmIs.emit("answers");
 });
 
-test("refuses outputs that are larger than it allows, or than the job allows itself", async () => {
+test("rejects outputs above its own limit, or above the action's limit", async () => {
   await startWorker({ outputLimitBytes: 1_000_000, allOutputsLimitBytes: 4_000_000 });
   const sparse = { script: "truncate -s 20G sparse", command: { outputPaths: ["sparse"] } };
   const small = { script: "head -c 900000 /dev/zero > small", command: { outputPaths: ["small"] } };
@@ -258,7 +258,7 @@ test("refuses outputs that are larger than it allows, or than the job allows its
   expect(limited.message).toContain("the limit for one output is 488 KiB");
 });
 
-test("hears of a cancellation at once, and confirms it", async () => {
+test("receives a cancellation at once, and confirms it", async () => {
   farm.heartbeatMs = 1_000_000;
   await startWorker();
   const id = await farm.submit({ script: "sleep 1000" });
@@ -270,7 +270,7 @@ test("hears of a cancellation at once, and confirms it", async () => {
   expect((await farm.end(id)).outcome).toBe(Outcome.CANCELLED);
 });
 
-test("starts nothing that was cancelled before the answer to its claim came", async () => {
+test("does not start an execution that was cancelled before the claim was answered", async () => {
   farm.heartbeatMs = 1_000_000;
   await startWorker({ slots: 2 });
   const first = await farm.submit({ script: "sleep 1000" });
@@ -296,7 +296,7 @@ test("starts nothing that was cancelled before the answer to its claim came", as
   expect(existsSync(join(dataDir, "began"))).toBe(false);
 });
 
-test("names the inputs that the farm does not have", async () => {
+test("lists the inputs that the farm does not have", async () => {
   await startWorker();
   const digest = fromDigestMessage(
     { $typeName: "build.bazel.remote.execution.v2.Digest", hash: "a".repeat(64), sizeBytes: 3n },
@@ -311,7 +311,7 @@ test("names the inputs that the farm does not have", async () => {
   expect(missingInputs.map(({ hash }) => hash)).toEqual([digest.hash]);
 });
 
-test("a worker that starts again reports what the one before it could not", async () => {
+test("a restarted worker reports the results that the previous one could not", async () => {
   const first = await startWorker();
   const id = await farm.submit({
     script: "until [ -e /nowhere ]; do sleep 0.01; done",
@@ -329,7 +329,7 @@ test("a worker that starts again reports what the one before it could not", asyn
   await expect.poll(() => readdirSync(join(dataDir, "spool", "w1"))).toEqual([]);
 });
 
-test("reports a result that its disk does not take", async () => {
+test("reports a result that its disk cannot store", async () => {
   await startWorker();
   await farm.until(() => farm.registered);
   const spool = join(dataDir, "spool", "w1");
@@ -341,7 +341,7 @@ test("reports a result that its disk does not take", async () => {
   expect(outcome).toBe(Outcome.SUCCEEDED);
 });
 
-test("takes one execution when it is to take one, and is over when it is delivered", async () => {
+test("with `once`, runs one execution and ends when the result is delivered", async () => {
   const worker = await startWorker({ once: true, slots: 4 });
   const first = await farm.submit({ script: "echo the one" });
   await farm.submit({ script: "echo another" });
@@ -353,7 +353,7 @@ test("takes one execution when it is to take one, and is over when it is deliver
   expect([...farm.released]).toEqual([]);
 });
 
-test("says how long a lease it wants, and how it was started", async () => {
+test("registers the wanted length of leases, and how it was started", async () => {
   await startWorker({ leaseMs: 1_200_000, transport: "ssh" });
 
   const request = await farm.until(() => farm.registered);
@@ -362,7 +362,7 @@ test("says how long a lease it wants, and how it was started", async () => {
   expect(request.lease?.seconds).toBe(1_200n);
 });
 
-test("hands back what it cannot finish when it is told to stop", async () => {
+test("returns unfinished work when it stops", async () => {
   const worker = await startWorker();
   const id = await farm.submit({ script: "sleep 1000" });
   await farm.until(() => farm.startedIds.has(id));
@@ -373,7 +373,7 @@ test("hands back what it cannot finish when it is told to stop", async () => {
   expect(farm.finished.has(id)).toBe(false);
 });
 
-test("runs as many at a time as it has slots, and reports all of many short ones", async () => {
+test("runs as many executions at a time as it has slots, and reports all of many short ones", async () => {
   await startWorker({ slots: 2 });
 
   const ids = await Promise.all(Array.from({ length: 60 }, () => farm.submit({ script: "true" })));
@@ -382,7 +382,7 @@ test("runs as many at a time as it has slots, and reports all of many short ones
   expect(all.every(({ outcome }) => outcome === Outcome.SUCCEEDED)).toBe(true);
 });
 
-test("runs without any way to mount, limit or wall off, and says so", async () => {
+test("runs without mounts, limits and a sandbox, and reports that", async () => {
   await startWorker({ sandbox: "none" });
 
   await farm.until(() => farm.registered);

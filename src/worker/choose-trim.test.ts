@@ -18,7 +18,7 @@ test("removes nothing below the limit", () => {
   expect(chooseTrim([blob("a", 0)], [layer("l", 0)], 100, hour)).toEqual({ blobs: [], layers: [] });
 });
 
-test("removes what was of no use for the longest time, until a tenth below the limit", () => {
+test("removes the least recently used until a tenth below the limit", () => {
   const blobs = [
     blob("new", 3),
     blob("old", 1),
@@ -31,13 +31,13 @@ test("removes what was of no use for the longest time, until a tenth below the l
   expect(chosen.map(({ path }) => path)).toEqual(["old", "middle"]);
 });
 
-test("keeps blobs that a layer stands on, and young ones", () => {
+test("keeps blobs that a layer uses, and young ones", () => {
   const blobs = [blob("linked", 0, 2), blob("young", hour - 1), blob("free", 0)];
 
   expect(chooseTrim(blobs, [], 250, hour).blobs.map(({ path }) => path)).toEqual(["free"]);
 });
 
-test("gives up the oldest quarter of idle layers when blobs alone do not do", () => {
+test("removes the oldest quarter of idle layers when blobs are not enough", () => {
   const layers = [layer("used", 0, true), ...[4, 3, 2, 1].map((at) => layer(`${at}`, at))];
 
   const { layers: chosen } = chooseTrim([blob("linked", 0, 2)], layers, 50, hour);

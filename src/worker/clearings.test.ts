@@ -10,7 +10,7 @@ function aClearing() {
   return { done, clearing: { place: undefined, steps: [step("fails"), step("second")] } };
 }
 
-test("what an execution needed is taken down once its result is delivered, whatever fails of it", async () => {
+test("cleans up after a result is delivered, even if one step fails", async () => {
   const clearings = new Clearings();
   const { done, clearing } = aClearing();
   let tell = () => {};
@@ -25,7 +25,7 @@ test("what an execution needed is taken down once its result is delivered, whate
   expect(done).toEqual(["fails", "second"]);
 });
 
-test("a result that failed to be delivered holds nothing up", async () => {
+test("a result that could not be delivered delays nothing", async () => {
   const clearings = new Clearings();
   const { done, clearing } = aClearing();
 
@@ -35,7 +35,7 @@ test("a result that failed to be delivered holds nothing up", async () => {
   expect(done).toEqual(["fails", "second"]);
 });
 
-test("while the farm does not answer, nothing piles up", async () => {
+test("while the farm does not answer, nothing accumulates", async () => {
   const clearings = new Clearings();
   const { done, clearing } = aClearing();
 
@@ -45,7 +45,7 @@ test("while the farm does not answer, nothing piles up", async () => {
   expect(done).toEqual(["fails", "second"]);
 });
 
-test("who reports nothing is not waited for", async () => {
+test("an execution without a report does not wait", async () => {
   const clearings = new Clearings();
   const { done, clearing } = aClearing();
 

@@ -18,7 +18,7 @@ function directoriesOpenToOthers(path: string): string[] {
     .filter((directory) => (statSync(directory).mode & 0o077) !== 0);
 }
 
-test("a worker closes its directory to other users, also one that was open", async () => {
+test("a worker closes its directory to other users, even if it was open before", async () => {
   const parent = mkdtempSync(join(tmpdir(), "grange-closed-"));
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
   const start = async (dataDir: string) => {

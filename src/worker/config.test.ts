@@ -8,7 +8,7 @@ const given = (env: NodeJS.ProcessEnv, told: Parameters<typeof readWorkerConfig>
   return { cpus, memoryBytes };
 };
 
-test("a plain worker limits nothing, whatever its slots", () => {
+test("a plain worker sets no limits, for any number of slots", () => {
   expect(given({})).toEqual({ cpus: undefined, memoryBytes: undefined });
 });
 
@@ -19,14 +19,14 @@ test.each([
   expect(given(env, told)).toEqual({ cpus: 2, memoryBytes: 8 * gibibyte });
 });
 
-test("the environment says what a slot gives, and a command line wins over it", () => {
+test("the environment sets the share of a slot, and the command line overrides it", () => {
   const env = { GRANGE_WORKER_CPUS: "1.5", GRANGE_WORKER_MEMORY: "4G" };
 
   expect(given(env)).toEqual({ cpus: 1.5, memoryBytes: 4 * gibibyte });
   expect(given(env, { cpus: 3 })).toEqual({ cpus: 3, memoryBytes: 4 * gibibyte });
 });
 
-test("all of the machine can be given with a class, too", () => {
+test("the whole machine can be given, also with a class", () => {
   const env = { GRANGE_WORKER_SIZE_CLASS: "9", GRANGE_WORKER_MEMORY: "all" };
 
   expect(given(env)).toEqual({ cpus: 2, memoryBytes: undefined });

@@ -32,8 +32,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-describe.each(digestFunctions)("an action that is named by %s", (by) => {
-  test("gets its inputs, and all that it made is named by the same", async () => {
+describe.each(digestFunctions)("an action whose digest is %s", (by) => {
+  test("gets its inputs, and its outputs have digests of the same function", async () => {
     const big = `head -c ${5 * 1024 * 1024} /dev/zero`;
     const { outcome, message, result, digestFunction } = await farm.run({
       digestFunction: by,
@@ -73,7 +73,7 @@ describe.each(digestFunctions)("an action that is named by %s", (by) => {
     expect(await farm.store.findMissing([digest, treeDigest])).toEqual([]);
   });
 
-  test("is told to lack an input by the same", async () => {
+  test("reports missing inputs with the same function", async () => {
     const gone = digestOf(Buffer.from("gone"), by);
     const { missingInputs, digestFunction } = await farm.run({
       digestFunction: by,
@@ -85,7 +85,7 @@ describe.each(digestFunctions)("an action that is named by %s", (by) => {
   });
 });
 
-test("work of a server that knows one function only is done by SHA-256", async () => {
+test("work of a server that knows only one function uses SHA-256", async () => {
   const work = await farm.workOf({ script: "echo hello" }, "old");
   work.digestFunction = DigestFunction_Value.UNKNOWN;
   farm.enqueue(work);

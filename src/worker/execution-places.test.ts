@@ -44,7 +44,7 @@ const run = (script: string) =>
     directory: fixedPlaces.root,
   });
 
-test("a sandbox that waited sees what was mounted into its tree meanwhile", async (context) => {
+test("a waiting sandbox sees later mounts in its tree", async (context) => {
   const { machine, places, canWait } = await openPlaces(2);
   skipWithout(context, waitingSandboxes(canWait));
   const place = await places.take(true);
@@ -58,7 +58,7 @@ test("a sandbox that waited sees what was mounted into its tree meanwhile", asyn
   await place.dispose();
 });
 
-test("a sandbox that waited for a shell that is gone is not used", async (context) => {
+test("a waiting sandbox of a killed shell is not used", async (context) => {
   const { machine, places, canWait } = await openPlaces(1);
   skipWithout(context, waitingSandboxes(canWait));
   const before = await places.take(true);
@@ -73,7 +73,7 @@ test("a sandbox that waited for a shell that is gone is not used", async (contex
   await Promise.all([before.dispose(), next.dispose()]);
 });
 
-test("for each place that was given back, another one waits", async (context) => {
+test("each returned place is replaced by another waiting one", async (context) => {
   const { places, canWait } = await openPlaces(2);
   skipWithout(context, waitingSandboxes(canWait));
   const used = [await places.take(true), await places.take(true)];
@@ -85,7 +85,7 @@ test("for each place that was given back, another one waits", async (context) =>
   for (const place of next) await place.dispose();
 });
 
-test("places that nobody took leave nothing behind", async () => {
+test("unused places leave nothing behind", async () => {
   const { machine, places } = await openPlaces(3);
   const taken = await places.take(true);
   await taken.dispose();
@@ -103,7 +103,7 @@ test("places that nobody took leave nothing behind", async () => {
   expect(waiting).toEqual([]);
 });
 
-test("after kill -9 nothing of what waited runs on, and the next worker clears the rest", async (context) => {
+test("after kill -9 no waiting process continues, and the next worker removes the rest", async (context) => {
   const dataDir = mkdtempSync(join(tmpdir(), "grange-places-"));
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const file = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);

@@ -2,7 +2,7 @@ import pino from "pino";
 import { expect, test } from "vitest";
 import { FarmContact } from "./farm-contact.ts";
 
-test("after an outage the log says once that the farm answers again", () => {
+test("after an outage the log reports once that the farm answers again", () => {
   const said: string[] = [];
   const write = (line: string) => said.push(JSON.parse(line).msg);
   const contact = new FarmContact(pino({ level: "info" }, { write }));

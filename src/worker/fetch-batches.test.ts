@@ -9,7 +9,7 @@ const sized = (sizeBytes: number) => ({
 const sizes = (batches: readonly ReturnType<typeof sized>[][]) =>
   batches.map((batch) => batch.map(({ digest }) => digest.sizeBytes));
 
-test("ends a batch at its bytes and at its count; one that is too large is alone", () => {
+test("ends a batch at its limits of bytes and count; a blob that is too large is alone", () => {
   const limits = { mostBytes: 10, mostItems: 3 };
 
   expect(sizes(inBatches([4, 6, 1, 1, 1, 1, 99, 2].map(sized), limits))).toEqual([
@@ -22,7 +22,7 @@ test("ends a batch at its bytes and at its count; one that is too large is alone
   expect(inBatches([], limits)).toEqual([]);
 });
 
-test("loses nothing, keeps the order, and no two neighbours would fit into one", () => {
+test("loses nothing, keeps the order, and no two adjacent batches would fit into one", () => {
   fc.assert(
     fc.property(
       fc.array(fc.nat(50)),

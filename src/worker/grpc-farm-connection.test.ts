@@ -45,7 +45,7 @@ async function connect() {
   return { farm, connection, tokens, uploads };
 }
 
-test("speaks to a farm over gRPC, with its token", async () => {
+test("calls a farm over gRPC, with its token", async () => {
   const { connection, tokens, farm } = await connect();
 
   await connection.register(create(RegisterRequestSchema, { name: "w1" }));
@@ -54,7 +54,7 @@ test("speaks to a farm over gRPC, with its token", async () => {
   expect(tokens).toEqual(["Bearer secret"]);
 });
 
-test("gives an upload up when it is told to, also while the farm reads nothing", async () => {
+test("aborts an upload, even if the farm reads nothing", async () => {
   const { connection, uploads } = await connect();
   const stop = new AbortController();
   const digest = { hash: "a".repeat(64), sizeBytes: 1e12 } as Digest;
@@ -72,7 +72,7 @@ test("gives an upload up when it is told to, also while the farm reads nothing",
   await aborted;
 });
 
-test("gives a waiting claim up when it is told to", async () => {
+test("aborts a waiting claim", async () => {
   const { connection, farm } = await connect();
   const stop = new AbortController();
 

@@ -3,7 +3,7 @@ import { isHeartbeatDue } from "./heartbeat-due.ts";
 
 const idle = { leaseCount: 0, isDraining: false, trouble: "" };
 
-test("a worker without leases leaves out every second heartbeat", () => {
+test("a worker without leases skips every second heartbeat", () => {
   expect(
     isHeartbeatDue(idle, { wasDraining: false, trouble: "", namedLost: false, intervalsAgo: 1 }),
   ).toBe(false);
@@ -12,7 +12,7 @@ test("a worker without leases leaves out every second heartbeat", () => {
   ).toBe(true);
 });
 
-test("a worker with leases leaves out none", () => {
+test("a worker with leases skips none", () => {
   const busy = { leaseCount: 1, isDraining: false, trouble: "" };
   expect(
     isHeartbeatDue(busy, { wasDraining: false, trouble: "", namedLost: false, intervalsAgo: 1 }),
@@ -23,7 +23,7 @@ test("a heartbeat that failed is repeated after one interval", () => {
   expect(isHeartbeatDue(idle, undefined)).toBe(true);
 });
 
-test("the farm learns after one interval that a worker drains", () => {
+test("after one interval, the farm knows that a worker drains", () => {
   const draining = { leaseCount: 0, isDraining: true, trouble: "" };
   expect(
     isHeartbeatDue(draining, {
@@ -38,13 +38,13 @@ test("the farm learns after one interval that a worker drains", () => {
   ).toBe(false);
 });
 
-test("the farm learns after one interval that a worker has ended what it had lost", () => {
+test("after one interval, the farm knows that a worker has ended its lost executions", () => {
   expect(
     isHeartbeatDue(idle, { wasDraining: false, trouble: "", namedLost: true, intervalsAgo: 1 }),
   ).toBe(true);
 });
 
-test("the farm learns after one interval that a worker's disk is full, and that it has room again", () => {
+test("after one interval, the farm knows that a worker's disk is full, or has space again", () => {
   const last = { wasDraining: false, trouble: "", namedLost: false, intervalsAgo: 1 };
   const inTrouble = { ...idle, trouble: "ENOSPC" };
   expect(isHeartbeatDue(inTrouble, last)).toBe(true);

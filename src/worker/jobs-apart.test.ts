@@ -44,7 +44,7 @@ for (const { sandbox, need } of sandboxes) {
     };
     const look = 'for d in /tmp /dev/shm "$HOME" /grange/work; do ls -A "$d"; done';
 
-    test("nothing that a job writes is there for the next", async () => {
+    test("files of a job do not exist for the next job", async () => {
       expect(
         await printed(`
         for d in /tmp /dev/shm "$HOME" .; do echo evil >"$d/evil" && echo wrote; done
@@ -56,7 +56,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(await next("ls -A /grange")).toEqual(Array(4).fill("home\nrestrict\nwork\n"));
     });
 
-    test("a process that a job leaves does not go on beside the next", async () => {
+    test("a process that a job leaves does not run during the next job", async () => {
       await printed(`
       for n in 1 2 3; do
         setsid sh -c 'trap "" TERM HUP INT; while :; do : >/tmp/later; : >/dev/shm/later; done' \\
@@ -71,7 +71,7 @@ for (const { sandbox, need } of sandboxes) {
       );
     });
 
-    test("no other process lends a job its root, its directory or its stdin", async () => {
+    test("no other process gives a job access to its root, its directory or its stdin", async () => {
       // Inside some containers all processes of the machine are visible, including the waiting ones.
       const reached = await printed(`
       own=" $(echo /proc/self/task/* | tr / ' ') $$ $PPID 1 2 "
@@ -91,7 +91,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(await next(look)).toEqual(["", "", "", ""]);
     });
 
-    test("a job has its three streams open, and nothing that somebody left open", async () => {
+    test("a job has three open streams, and no other open file", async () => {
       // The path of a process that the shell starts, not of the shell: where a worker cannot mount its own /proc, such
       // as inside another worker's sandbox, jobs see another /proc, in which the shell has another number.
       const open = await next("ls -l /proc/self/fd");
@@ -111,7 +111,7 @@ for (const { sandbox, need } of sandboxes) {
       }
     });
 
-    test("what a job mounts is seen by nobody else", async (context) => {
+    test("mounts of a job are visible to no other process", async (context) => {
       const mayMount = await printed("unshare -rm true && echo yes; exit 0");
       skipWithout(context, {
         name: "jobs that may mount",
@@ -129,7 +129,7 @@ for (const { sandbox, need } of sandboxes) {
       expect((await next("cat /proc/self/mountinfo")).join("")).not.toContain("evil");
     });
 
-    test("jobs that run at once do not see each other's files", async () => {
+    test("simultaneous jobs do not see each other's files", async () => {
       const script = (name: string) => `
       : >/tmp/${name}; : >/dev/shm/${name}; : >"$HOME/${name}"; : >${name}; sleep 0.2; ${look}`;
 

@@ -57,7 +57,7 @@ for (const { sandbox, need } of await sandboxNeeds(["bubblewrap", "namespaces"])
       rmSync(secret, { force: true });
     });
 
-    test("lets no job do what only root may", async () => {
+    test("does not let jobs do what only root may do", async () => {
       const pattern = readFileSync("/proc/sys/kernel/core_pattern", "utf8");
 
       const { result } = await farm.run({ script: attempts.replace('"$SECRET"', secret) });
@@ -67,7 +67,7 @@ for (const { sandbox, need } of await sandboxNeeds(["bubblewrap", "namespaces"])
       expect(readFileSync("/proc/sys/kernel/core_pattern", "utf8")).toBe(pattern);
     });
 
-    test("gives jobs inputs, home and standard output of their own", async () => {
+    test("gives jobs inputs, home and standard output that belong to them", async () => {
       const script = [
         "set -e; id -u; id -un; stat -c %U:%G . dir dir/input",
         "chmod u+w dir/input; echo more >> dir/input; echo new > dir/new; mkdir dir/sub out; touch $HOME/mine /tmp/mine dir/input",
@@ -88,24 +88,20 @@ for (const { sandbox, need } of await sandboxNeeds(["bubblewrap", "namespaces"])
   });
 }
 
-test(
-  "a worker of root that has no sandbox refuses to start, and says what to do",
-  needs(root),
-  async () => {
-    const config = readWorkerConfig({
-      ...settings("refused"),
-      sandbox: "none",
-      allowRootJobs: false,
-    });
+test("a worker of root without a sandbox refuses to start, with advice", needs(root), async () => {
+  const config = readWorkerConfig({
+    ...settings("refused"),
+    sandbox: "none",
+    allowRootJobs: false,
+  });
 
-    await expect(openMachine(config)).rejects.toThrow(
-      /runs as root, and so would its jobs: the sandbox `none` was asked for.*ordinary user.*--allow-root-jobs/,
-    );
-    expect(existsSync(config.dataDir) && statSync(config.dataDir).uid).toBe(0);
-  },
-);
+  await expect(openMachine(config)).rejects.toThrow(
+    /runs as root, and so would its jobs: the sandbox `none` was asked for.*ordinary user.*--allow-root-jobs/,
+  );
+  expect(existsSync(config.dataDir) && statSync(config.dataDir).uid).toBe(0);
+});
 
-test("what jobs of root belong to is no user of the machine", needs(root), () => {
+test("the owner of root's jobs is no existing user of the machine", needs(root), () => {
   const users = readFileSync("/etc/passwd", "utf8").split("\n");
   expect(users.some((line) => line.split(":")[2] === `${jobOwner?.uid}`)).toBe(false);
 });

@@ -54,7 +54,7 @@ test.each([
   expect(judgeOutcome(starved, by, []).message).toBe(message);
 });
 
-test("without a limit, what the machine has is the limit", () => {
+test("without a limit, the memory of the machine is the limit", () => {
   const { outcome, message } = judgeOutcome(
     { ...starved, lack: "machine" },
     { ...allowed, memoryBytes: undefined },
@@ -65,7 +65,7 @@ test("without a limit, what the machine has is the limit", () => {
   expect(message).toContain("the machine's memory");
 });
 
-test("names the outputs that are missing, and leaves the rest to whoever asked for them", () => {
+test("lists missing outputs, and leaves the consequences to the client", () => {
   expect(judgeOutcome(end, allowed, ["a", "b"])).toEqual({
     outcome: Outcome.SUCCEEDED,
     message: "declared outputs are missing: a, b",

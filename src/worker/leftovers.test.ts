@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ownOwner } from "#machine/owner.ts";
 import { sweepLeftovers } from "./leftovers.ts";
 
-test("sweeps what a dead worker left, and nothing of a living one", async () => {
+test("removes the remains of a dead worker, and nothing of a living one", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "grange-left-"));
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const [pid, , namespace] = ownOwner().split("-");

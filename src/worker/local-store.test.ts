@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test("keeps a blob read-only, once plain and once executable", async () => {
+test("stores a blob read-only, once plain and once executable", async () => {
   const files = [true, false].map((executable) => ({ digest, executable }));
 
   await local.fetch(files, farm);
@@ -42,7 +42,7 @@ test("keeps a blob read-only, once plain and once executable", async () => {
   expect(files.map((file) => statSync(local.path(file)).mode & 0o777)).toEqual([0o755, 0o644]);
 });
 
-test("makes a file of the one with the other mode, also when the farm has lost its bytes", async () => {
+test("creates a file from the one with the other mode, even if the farm has lost its bytes", async () => {
   await local.fetch([{ digest, executable: true }], farm);
 
   await local.fetch([{ digest, executable: false }], memoryBlobStore());
@@ -50,7 +50,7 @@ test("makes a file of the one with the other mode, also when the farm has lost i
   expect(statSync(local.path({ digest, executable: false })).mode & 0o777).toBe(0o644);
 });
 
-test("takes no bytes that are not those of the digest", async () => {
+test("rejects bytes that do not match the digest", async () => {
   const lying: BlobStore = { ...farm, get: async () => Buffer.from("hullo") };
 
   await expect(local.fetch([{ digest, executable: false }], lying)).rejects.toMatchObject({
@@ -59,7 +59,7 @@ test("takes no bytes that are not those of the digest", async () => {
   expect(existsSync(local.path({ digest, executable: false }))).toBe(false);
 });
 
-test("fetches a file again that a crash cut off", async () => {
+test("fetches a file again that a crash truncated", async () => {
   writeFileSync(local.path({ digest, executable: false }), "he");
 
   await local.fetch([{ digest, executable: false }], farm);
@@ -67,7 +67,7 @@ test("fetches a file again that a crash cut off", async () => {
   expect(statSync(local.path({ digest, executable: false })).size).toBe(5);
 });
 
-test("asks the farm once for what many want at the same time", async () => {
+test("fetches a file once for many simultaneous requests", async () => {
   let asked = 0;
   const counting: BlobStore = { ...farm, get: (wanted) => (asked++, farm.get(wanted)) };
 
@@ -78,7 +78,7 @@ test("asks the farm once for what many want at the same time", async () => {
   expect(asked).toBe(1);
 });
 
-test("fetches a file again that was whole in size, but whose seal a killed worker did not come to", async () => {
+test("fetches a complete file again if it has no seal, because its writer was killed", async () => {
   const file = { digest, executable: true };
   writeFileSync(local.path(file), "hullo");
 
@@ -89,7 +89,7 @@ test("fetches a file again that was whole in size, but whose seal a killed worke
   expect(readdirSync(local.tempDirectory)).toEqual([]);
 });
 
-test("asks for small files many at a time, and has them all", async () => {
+test("fetches many small files in one call, and gets all of them", async () => {
   const many = await someFiles(1_200);
   let turn = 0;
   const turns = new Map<number, number>();
@@ -109,7 +109,7 @@ test("asks for small files many at a time, and has them all", async () => {
   expect(many.filter(({ digest }) => !local.holds(digest))).toEqual([]);
 });
 
-test("two workers of a machine that fetch the same files at once both have them", async () => {
+test("two workers of a machine that fetch the same files at once both succeed", async () => {
   const many = await someFiles(700);
   const other = await LocalStore.open(directory);
 
@@ -121,7 +121,7 @@ test("two workers of a machine that fetch the same files at once both have them"
   expect(readdirSync(local.tempDirectory)).toEqual([]);
 });
 
-test("of files that are fetched by one call, those that are wrong spoil no others", async () => {
+test("a wrong file does not affect other files of the same call", async () => {
   const many = await someFiles(50);
   const [wrong, gone] = many.map((file) => digestKey(file.digest));
   const lying: BlobStore = {
@@ -138,7 +138,7 @@ test("of files that are fetched by one call, those that are wrong spoil no other
   expect(absent.map((file) => digestKey(file.digest))).toEqual([wrong, gone]);
 });
 
-test("repeats a call that failed because the farm was away for a moment", async () => {
+test("repeats a call that failed because the farm was briefly unreachable", async () => {
   const many = await someFiles(50);
   let calls = 0;
   const away: BlobStore = {
@@ -154,7 +154,7 @@ test("repeats a call that failed because the farm was away for a moment", async 
   expect(calls).toBe(100);
 });
 
-test("names everything that the farm does not have", async () => {
+test("lists everything that the farm does not have", async () => {
   const gone = ["a", "b"].map((text) => ({
     digest: digestOf(Buffer.from(text)),
     executable: false,
@@ -165,7 +165,7 @@ test("names everything that the farm does not have", async () => {
   });
 });
 
-test("trims blobs and layers that nobody uses, and keeps a layer in use", async () => {
+test("trims unused blobs and layers, and keeps a layer in use", async () => {
   const layers = await LayerCache.open(directory, local);
   const tree = (path: string) =>
     buildDirectoryTree([{ kind: "file", path, digest, executable: false }]);

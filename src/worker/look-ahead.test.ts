@@ -53,7 +53,7 @@ function aWorker(farm: FakeFarm) {
   return startWorkerOn(farm, config, pino({ level: "silent" }));
 }
 
-test("a busy worker fetches what it will be given next, and does not fetch it again", async () => {
+test("a busy worker prefetches its next executions, and does not fetch them again", async () => {
   const farm = new FakeFarm();
   let heard = () => {};
   const line = watched(farm.store, () => heard());
@@ -83,7 +83,7 @@ test("a busy worker fetches what it will be given next, and does not fetch it ag
   }
 });
 
-test("a farm that does not know the question is asked it once", async () => {
+test("a farm without this call is queried once", async () => {
   const farm = new FakeFarm();
   let asked = 0;
   Object.assign(farm, {
@@ -101,7 +101,7 @@ test("a farm that does not know the question is asked it once", async () => {
   }
 });
 
-test("what is fetched ahead stands back from a claimed action's inputs", async () => {
+test("prefetching pauses while inputs of a claimed action are fetched", async () => {
   const store = memoryBlobStore();
   const files = await Promise.all(
     Array.from({ length: 1_000 }, async (_, i) => {

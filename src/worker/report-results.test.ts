@@ -62,7 +62,7 @@ async function reporterTo(
   return { reporter, taken, spool };
 }
 
-test("a result that the farm refuses for good becomes a failure that says why, and holds nobody up", async () => {
+test("a permanently rejected result becomes a failure with the reason, and blocks no other", async () => {
   const { reporter, taken } = await reporterTo("bad");
 
   const answers = await Promise.all(
@@ -76,7 +76,7 @@ test("a result that the farm refuses for good becomes a failure that says why, a
   });
 });
 
-test("a result at which the farm stumbles is kept, and holds nobody up", async () => {
+test("a result on which the farm fails is kept, and blocks no other", async () => {
   const { reporter, taken } = await reporterTo("bad", new Fault("internal", "it stumbled"));
   const bad = reporter.deliver(result("bad"));
   const others = Array.from({ length: 100 }, (_, i) => `good-${i}`);
@@ -89,7 +89,7 @@ test("a result at which the farm stumbles is kept, and holds nobody up", async (
   expect(await bad).toBe("kept");
 });
 
-test("a result that no message can hold becomes a failure that says what to do", async () => {
+test("a result that is too large for a message becomes a failure with advice", async () => {
   const { reporter, taken } = await reporterTo("nobody");
 
   await reporter.deliver(result("large", 30_000));
@@ -98,7 +98,7 @@ test("a result that no message can hold becomes a failure that says what to do",
   expect(taken[0]?.message).toMatch(/\d+ bytes; name fewer outputs, or a directory/);
 });
 
-test("a result whose file cannot be removed is answered all the same", async () => {
+test("a result whose file cannot be removed is still delivered", async () => {
   const { reporter } = await reporterTo("nobody");
   const stuck = result("stuck");
   // A directory in the file's place: not even root can remove it as a file.

@@ -15,7 +15,7 @@ test("repeats a call until the farm is back", async () => {
   expect({ answer, calls }).toEqual({ answer: "stored", calls: 3 });
 });
 
-test("does not repeat what would be answered the same", async () => {
+test("does not repeat a call that would fail in the same way", async () => {
   let calls = 0;
   const wrong = () => {
     calls++;
@@ -26,7 +26,7 @@ test("does not repeat what would be answered the same", async () => {
   expect(calls).toBe(1);
 });
 
-test("is over at once when the worker is to end", async () => {
+test("stops at once when the worker stops", async () => {
   const retryWindow = new RetryWindow();
   const call = retryWindow.persistently(away);
 

@@ -52,7 +52,7 @@ async function put(bytes: Uint8Array): Promise<Digest> {
   return digestOf(bytes);
 }
 
-test("names every blob of a tree that is missing, directories and files, at once", async () => {
+test("lists all missing blobs of a tree, directories and files, at once", async () => {
   const absent = ["dir", "file one", "file two"].map((name) => digestOf(Buffer.from(name)));
   const [directory, one, two] = absent.map(toDigestMessage);
   const sub = encodeDirectory(
@@ -78,7 +78,7 @@ test("names every blob of a tree that is missing, directories and files, at once
   );
 });
 
-test("gives inputs the times and modes that their client asked for, and others' none", async () => {
+test("gives inputs the times and modes that their client requested, and no others", async () => {
   const digest = toDigestMessage(await put(Buffer.from("same")));
   const mtime = { seconds: 1_600_000_000n, nanos: 0 };
   const nodeProperties = { mtime, unixMode: 0o4640 };
@@ -104,7 +104,7 @@ test("gives inputs the times and modes that their client asked for, and others' 
   );
 });
 
-test("takes a program without a slash from the command's PATH, one with it from where it runs", async () => {
+test("finds a program without a slash in the command's PATH, and one with a slash in the working directory", async () => {
   const inputs = [{ path: "w/tools/hello", text: "#!/bin/sh\necho hello $#\n", executable: true }];
   const run = (program: string) =>
     printed({
@@ -117,7 +117,7 @@ test("takes a program without a slash from the command's PATH, one with it from 
   expect(await run("./tools/hello")).toBe("hello 1\n");
 });
 
-test("tells a process that a signal ended, as a shell does, and names the signal", async () => {
+test("reports a process that a signal ended as a shell does, and names the signal", async () => {
   const { outcome, result } = await farm.run({ script: "kill -SEGV $$" });
 
   expect(outcome).toBe(Outcome.FAILED);
@@ -128,7 +128,7 @@ test("tells a process that a signal ended, as a shell does, and names the signal
   expect(posix?.terminationSignal).toBe("SEGV");
 });
 
-test("takes outputs and logs of what ran too long", async () => {
+test("collects outputs and logs after a timeout", async () => {
   const { outcome, result } = await farm.run({
     script: "echo begun; echo partial > o; exec sleep 100",
     command: { outputPaths: ["o"] },
@@ -140,7 +140,7 @@ test("takes outputs and logs of what ran too long", async () => {
   expect(result?.outputFiles.map(({ path }) => path)).toEqual(["o"]);
 });
 
-test("says when each phase was, and what the run took", async () => {
+test("reports the time of each phase, and the resources of the run", async () => {
   const { result } = await farm.run({
     inputs: [{ path: "a", text: "fetched once" }],
     script: "sleep 0.05",
@@ -168,7 +168,7 @@ test("says when each phase was, and what the run took", async () => {
   expect(Number(ours?.fetchedBlobs)).toBe(2);
 });
 
-test("refuses an output of the wrong kind, and says so when all else went well", async () => {
+test("rejects an output of the wrong kind, with a message if the rest succeeded", async () => {
   const { outcome, message, result } = await farm.run({
     script: "mkdir o; echo kept > p",
     command: { outputFiles: ["o", "p"] },
@@ -180,7 +180,7 @@ test("refuses an output of the wrong kind, and says so when all else went well",
   expect(result?.outputFiles.map(({ path }) => path)).toEqual(["p"]);
 });
 
-test("a second worker in the same directory has places of its own, and the same blobs", async () => {
+test("a second worker in the same directory has its own places, and the same blobs", async () => {
   const second = new FakeFarm();
   const twin = await startWorkerOn(second, { ...config, name: "w2", drainMs: 100 }, logger);
   const job = { inputs: [{ path: "a", text: "for both" }], script: "cat a; echo x > b" };
@@ -193,7 +193,7 @@ test("a second worker in the same directory has places of its own, and the same 
   expect(await printed(job)).toBe("for both");
 });
 
-test("uses no file of its store that somebody wrote to", async () => {
+test("does not use a file of its store that another process wrote to", async () => {
   const bytes = Buffer.from("as it was uploaded");
   expect(await printed({ inputs: [{ path: "a", text: bytes.toString() }], script: "cat a" })).toBe(
     bytes.toString(),

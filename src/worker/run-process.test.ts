@@ -32,7 +32,7 @@ const openFilesOn = (target: string) =>
     }
   }).length;
 
-test("a disk that is full leaves no log open", needs(linux), async () => {
+test("with a full disk, no log stays open", needs(linux), async () => {
   // Given a scratch directory in which neither log can be written
   for (const name of ["stdout", "stderr"]) await symlink("/dev/full", join(directory, name));
   let streamed: CapturedLog | undefined;

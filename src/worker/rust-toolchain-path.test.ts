@@ -20,7 +20,7 @@ test("the default toolchain's programs come before rustup's proxies", () => {
   );
 });
 
-test("the toolchain that the environment names is used instead of the default", () => {
+test("the toolchain in the environment is used instead of the default", () => {
   const env = { HOME: home, RUSTUP_TOOLCHAIN: "1.75.0-x86_64" };
 
   expect(withRustToolchain(proxies, env)).toBe(`${toolchain("1.75.0-x86_64")}:${proxies}`);

@@ -17,7 +17,7 @@ const named = (name: string, mode = 0o644) => ({
   mode,
 });
 
-test("a file has its bytes, its mode and its seal, whatever the umask", async () => {
+test("a file has its bytes, its mode and its seal, for any umask", async () => {
   const files = [
     named("plain"),
     named("tool", 0o755),
@@ -34,7 +34,7 @@ test("a file has its bytes, its mode and its seal, whatever the umask", async ()
   }
 });
 
-test("whose name is taken, or whose directory is gone, is left as it is and told", async () => {
+test("a file whose name exists, or whose directory is missing, is left unchanged and reported", async () => {
   writeFileSync(join(directory, "b"), "somebody's");
   const all = ["a", "b", "gone/c", "d"].map((name) => named(name));
 
@@ -45,7 +45,7 @@ test("whose name is taken, or whose directory is gone, is left as it is and told
   expect(readFileSync(join(directory, "b"), "utf8")).toBe("somebody's");
 });
 
-test("what a disk does not take is a failure, and leaves no file", async () => {
+test("a failed write is a failure, and leaves no file", async () => {
   const bytes = new Proxy(Buffer.from("x"), {}) as Uint8Array;
 
   await expect(new SealedFiles(mtime).make([{ ...named("x"), bytes }])).rejects.toThrow(TypeError);
@@ -53,7 +53,7 @@ test("what a disk does not take is a failure, and leaves no file", async () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("a disk that is busy is written to from elsewhere, with the same outcome", async () => {
+test("a busy disk is written to from the thread pool, with the same result", async () => {
   let now = 0;
   // Each reading of the clock is 30 ms later.
   const files = new SealedFiles(mtime, () => (now += 30));

@@ -52,7 +52,7 @@ const cgroups: Need = {
     : found.flatMap(({ reason }) => reason ?? []).join("; "),
   remedy: { kind: "root" },
 };
-test("a version of cgroups can be tested", needs(cgroups), () => {
+test("one version of cgroups can be tested", needs(cgroups), () => {
   expect(cgroups.missing).toBeUndefined();
 });
 
@@ -132,7 +132,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     return { run, machine };
   }
 
-  test("a process counts the CPUs that its slot gives, and no more", async () => {
+  test("a process sees as many CPUs as its slot has", async () => {
     const { run } = await executor({ cpus: 1 });
 
     const script = `nproc; node -p 'os.availableParallelism()'; taskset -pc $$ | sed 's/.*: //'`;
@@ -153,14 +153,14 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(text(await slot.run({ script: "nproc" }))).toBe("1\n");
   });
 
-  test("programs that count what is online count the same in a sandbox", async (context) => {
+  test("programs that count online CPUs see the same number in a sandbox", async (context) => {
     const { run, machine } = await executor({ cpus: 1 });
     skipWithout(context, sandboxNeed(machine.sandbox.kind));
 
     expect(text(await run({ script: "getconf _NPROCESSORS_ONLN" }))).toBe("1\n");
   });
 
-  test("an action's own limit lowers what it counts", needs(secondCpu), async () => {
+  test("an action's own limit reduces the number", needs(secondCpu), async () => {
     const { run } = await executor({ cpus: 2 });
 
     expect(text(await run({ script: "nproc" }))).toBe("2\n");
@@ -168,7 +168,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(text(await run({ script: "nproc", platform: { cpus: "64" } }))).toBe("2\n");
   });
 
-  test("without a class everything is as it was, but for what an action says itself", async () => {
+  test("without a class only the action's own limits apply", async () => {
     const { run } = await executor({});
 
     expect(text(await run({ script: "nproc" }))).toBe(`${usableCpus().length}\n`);
@@ -189,7 +189,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     },
   );
 
-  test("two workers of a machine keep to CPUs of their own", needs(secondCpu), async () => {
+  test("two workers of a machine use separate CPUs", needs(secondCpu), async () => {
     const workers = [await executor({ cpus: 1 }), await executor({ cpus: 1 })];
     const script = "taskset -pc $$ | sed 's/.*: //'";
 
@@ -198,7 +198,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(new Set(lists.map(text)).size).toBe(2);
   });
 
-  test("a job that runs out of memory is told from one that fails, and leaves its neighbour alone", async () => {
+  test("a job that runs out of memory is distinguished from one that fails, and does not affect its neighbour", async () => {
     const { run } = await executor({ slots: 2, memoryBytes: 200 * mebibyte });
 
     const [greedy, neighbour] = await Promise.all([
@@ -215,7 +215,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(text(neighbour)).toBe("60\n");
   });
 
-  test("also when a child runs out and its parent tells it as a failure of its own", async () => {
+  test("also when a child runs out and its parent reports another failure", async () => {
     const { run } = await executor({ memoryBytes: 150 * mebibyte });
 
     const { outcome } = await run({ script: `(${hold(1_000)}); sleep 0.3; exit 3` });
@@ -223,7 +223,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(outcome).toBe(Outcome.OUT_OF_MEMORY);
   });
 
-  test("also when its parent would wait for it for ever", async () => {
+  test("also when its parent would wait for it forever", async () => {
     const { run } = await executor({ memoryBytes: 150 * mebibyte });
 
     const started = performance.now();
@@ -236,7 +236,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
-  test("many processes together come to the limit as one does", async () => {
+  test("many processes together reach the limit as one does", async () => {
     const { run } = await executor({ memoryBytes: 250 * mebibyte });
     const one = hold(70, "setTimeout(() => {}, 60000)");
 
@@ -258,7 +258,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(outcome).toBe(Outcome.OUT_OF_MEMORY);
   });
 
-  test("the cache of files is not what a job needs", async () => {
+  test("cached files do not count as needed", async () => {
     const { run } = await executor({ memoryBytes: 200 * mebibyte });
 
     const finished = await run({
@@ -269,24 +269,20 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(memoryOf(finished)).toBeLessThan(150 * mebibyte);
   });
 
-  test(
-    "pages that a fork shares are nobody's twice when it comes to the limit",
-    needs(python3),
-    async () => {
-      const python = "python3 -c";
-      const { run } = await executor({ memoryBytes: 250 * mebibyte });
-      const script = `${python} 'import os,time
+  test("pages that a fork shares do not count twice at the limit", needs(python3), async () => {
+    const python = "python3 -c";
+    const { run } = await executor({ memoryBytes: 250 * mebibyte });
+    const script = `${python} 'import os,time
 a = bytearray(b"1") * (120 << 20)
 for n in range(3):
     if os.fork() == 0: time.sleep(0.6); os._exit(0)
 for n in range(3): os.wait()'`;
-      const { outcome, message } = await run({ script });
+    const { outcome, message } = await run({ script });
 
-      expect({ outcome, message }).toMatchObject({ outcome: Outcome.SUCCEEDED });
-    },
-  );
+    expect({ outcome, message }).toMatchObject({ outcome: Outcome.SUCCEEDED });
+  });
 
-  test("what is ended for its time, or by somebody, still tells what it used", async () => {
+  test("a job that is stopped still reports its resources", async () => {
     const { run } = await executor({ memoryBytes: 1_000 * mebibyte });
     const busy = hold(80, "for (;;) ;");
 
@@ -303,13 +299,13 @@ for n in range(3): os.wait()'`;
     }
   });
 
-  test("the kernel takes memory from jobs before it takes it from the farm", async () => {
+  test("the kernel kills jobs before it kills the farm", async () => {
     const { run } = await executor({});
 
     expect(text(await run({ script: "cat /proc/self/oom_score_adj" }))).toBe("1000\n");
   });
 
-  test("a job that multiplies is bounded, and the next finds all in order", async () => {
+  test("a fork bomb is limited, and does not affect the next job", async () => {
     const { run } = await executor({ memoryBytes: Math.min(4_000 * mebibyte, totalmem() / 4) });
     // The script also has its own limit: never more than this.
     const script = `mkfifo never; i=0; while [ $i -lt ${mostProcesses + 200} ]; do (read -r x <never) & i=$((i + 1)); done; sleep 30`;

@@ -17,7 +17,7 @@ const finished = create(FinishedSchema, {
   outcome: Outcome.SUCCEEDED,
 });
 
-test("a result is there for the next process until it is dropped", async () => {
+test("a result is available to the next process until it is dropped", async () => {
   const { spool, directory } = await openSpool();
 
   await spool.keep(finished);
@@ -42,7 +42,7 @@ test.each([
   expect(readdirSync(directory)).toEqual(["e1.1"]);
 });
 
-test("what cannot even be read does not keep a worker from starting", async () => {
+test("an unreadable file does not prevent a worker from starting", async () => {
   const { spool, directory } = await openSpool();
   mkdirSync(join(directory, "e2.1"));
 

@@ -30,7 +30,7 @@ async function measure(path: string): Promise<HeldLock> {
   throw new Error("somebody else measures");
 }
 
-test("takes nothing while a collector measures on its machine, and work again after", async () => {
+test("claims nothing while a collector measures on its machine, and works again afterwards", async () => {
   const { farm, start, measure: begin } = await startWorker();
   const measuring = await begin();
   await start();
@@ -47,7 +47,7 @@ test("takes nothing while a collector measures on its machine, and work again af
   await farm.end(id);
 });
 
-test("hands back what it is given when measuring began while it asked", async () => {
+test("returns work that arrived after measuring began", async () => {
   const { farm, start, measure: begin } = await startWorker();
   await start();
   await farm.until(() => farm.claims > 0);

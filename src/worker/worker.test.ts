@@ -48,7 +48,7 @@ for (const { sandbox, need } of sandboxes) {
     const run = (job: FakeJob) => farm.run(job);
     const printed = async (job: FakeJob) => text((await run(job)).result?.stdoutRaw);
 
-    test("reports the exit code of a process, and what it printed where", async () => {
+    test("reports the exit code of a process, and the output of each stream", async () => {
       const { outcome, result, usage } = await run({ script: "echo out; echo err >&2; exit 3" });
 
       expect(outcome).toBe(Outcome.FAILED);
@@ -70,7 +70,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(await printed({ script: "cat; readlink /proc/self/fd/0" })).toBe("/dev/null\n");
     });
 
-    test("gives exactly the command's environment, with PATH, HOME and TMPDIR, with network or without", async () => {
+    test("gives exactly the command's environment, with PATH, HOME and TMPDIR, with or without network", async () => {
       const command = { arguments: ["/usr/bin/env"] };
       for (const network of ["off", "on"]) {
         const lines = await printed({
@@ -104,14 +104,14 @@ for (const { sandbox, need } of sandboxes) {
       }
     });
 
-    test("answers 127 for a program that there is not", async () => {
+    test("returns 127 for a missing program", async () => {
       const { outcome, result } = await run({ command: { arguments: ["no-such-program"] } });
 
       expect(outcome).toBe(Outcome.FAILED);
       expect(result?.exitCode).toBe(127);
     });
 
-    test("gives inputs, and takes outputs of every kind", async () => {
+    test("provides inputs, and collects outputs of every kind", async () => {
       const { result, outcome, message } = await run({
         inputs: [
           { path: "src/a.txt", text: "a" },
@@ -133,7 +133,7 @@ for (const { sandbox, need } of sandboxes) {
       ]);
     });
 
-    test("gives inputs that a job can change for itself alone", async () => {
+    test("gives each job its own copy of inputs", async () => {
       const job: FakeJob = {
         inputs: [{ path: "a", text: "kept" }],
         script: "cat a; rm -f a; echo broken > a; chmod 777 . ; cat a",
@@ -143,7 +143,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(await printed(job)).toBe("keptbroken\n");
     });
 
-    test("lets a job write into an input in place, and keeps the store as it was", async () => {
+    test("lets a job write into an input, and keeps the store unchanged", async () => {
       const job: FakeJob = {
         inputs: [{ path: "a", text: "kept" }],
         script: "printf spoilt > a; cat a",
@@ -160,7 +160,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(await printed({ inputs, script })).toBe("0\n");
     });
 
-    test("refuses an output behind a symlink that leaves the tree", async () => {
+    test("rejects an output behind a symlink that leaves the tree", async () => {
       const { outcome, message } = await run({
         script: "rm -rf out && ln -s /etc out",
         command: { outputPaths: ["out/passwd"] },
@@ -181,7 +181,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(message).toContain(why);
     });
 
-    test("ends what runs too long, also what has left its process group", async () => {
+    test("ends a process after its timeout, also outside of its process group", async () => {
       const mark = durationAsMark();
       const script = 'setsid sh -c "echo $$ >/dev/null; exec sleep $MARK" & sleep 1000';
 
@@ -196,7 +196,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(commandLines()).not.toContain(`sleep ${mark}`);
     });
 
-    test("ends what a process leaves behind", async () => {
+    test("ends processes that a job leaves behind", async () => {
       const mark = durationAsMark();
       const { outcome } = await run({
         script: `setsid sh -c 'sleep ${mark} & sleep ${mark}' >/dev/null 2>&1 & sleep 0.2`,
@@ -206,7 +206,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(commandLines()).not.toContain(`sleep ${mark}`);
     });
 
-    test("gives a process the chance to end by itself", async () => {
+    test("lets a process end by itself first", async () => {
       const { outcome, result } = await run({
         script: "trap 'echo bye; exit 0' TERM; while :; do sleep 0.02; done",
         timeoutMs: 1_000,
@@ -216,7 +216,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(text(result?.stdoutRaw)).toBe("bye\n");
     });
 
-    test("tells a job that needs too much memory from one that fails", async () => {
+    test("distinguishes a job that needs too much memory from one that fails", async () => {
       const { outcome } = await run({
         script: "exec node -e 'const a = []; for (;;) a.push(Buffer.alloc(1e7, 1))'",
         platform: { memory: `${150 * 1024 * 1024}` },
@@ -225,7 +225,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(outcome).toBe(Outcome.OUT_OF_MEMORY);
     });
 
-    test("measures what the whole tree used", async () => {
+    test("measures the resources of the whole tree", async () => {
       const { usage } = await run({
         script:
           "node -e 'const a = Buffer.alloc(8e7, 1); while (process.cpuUsage().user < 4e5); a[0] = 2' & wait",
@@ -263,7 +263,7 @@ for (const { sandbox, need } of sandboxes) {
       },
     );
 
-    test.each(isolating)("lets nothing of the host be written outside the tree", async () => {
+    test.each(isolating)("does not let a job write to the host outside the tree", async () => {
       const mark = `grange-test-${randomUUID()}`;
       const { result } = await run({
         script: `for d in / /usr /etc /var /opt; do touch $d/${mark} 2>/dev/null && echo $d; done; exit 0`,
@@ -276,23 +276,20 @@ for (const { sandbox, need } of sandboxes) {
       expect(written.filter((at) => at !== "" && existsSync(join(at, mark)))).toEqual([]);
     });
 
-    test.each(isolating)(
-      "cuts the network off, but for loopback, unless a job asks for it",
-      async () => {
-        const listener = createServer((socket) => socket.end("hello"));
-        await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-        const address = listener.address();
-        const port = typeof address === "object" ? address?.port : 0;
-        const script = `node -e 'const s = require("net").connect(${port}, "127.0.0.1"); s.on("error", e => console.log(e.code)); s.on("data", d => console.log(String(d)))'`;
+    test.each(isolating)("has only the loopback network, unless a job requests more", async () => {
+      const listener = createServer((socket) => socket.end("hello"));
+      await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+      const address = listener.address();
+      const port = typeof address === "object" ? address?.port : 0;
+      const script = `node -e 'const s = require("net").connect(${port}, "127.0.0.1"); s.on("error", e => console.log(e.code)); s.on("data", d => console.log(String(d)))'`;
 
-        expect(await printed({ script })).toBe("ECONNREFUSED\n");
-        expect(await printed({ script, platform: { network: "on" } })).toBe("hello\n");
-        await new Promise((resolve) => listener.close(resolve));
-      },
-    );
+      expect(await printed({ script })).toBe("ECONNREFUSED\n");
+      expect(await printed({ script, platform: { network: "on" } })).toBe("hello\n");
+      await new Promise((resolve) => listener.close(resolve));
+    });
 
     test.each(isolating)(
-      "lets no job change settings of the machine, or leave its control groups",
+      "does not let a job change settings of the machine, or leave its control groups",
       async () => {
         const settings = [
           "/proc/sys/kernel/core_pattern /proc/sys/kernel/randomize_va_space /proc/sys/vm/swappiness /proc/sys/fs/suid_dumpable",
@@ -315,7 +312,7 @@ for (const { sandbox, need } of sandboxes) {
       },
     );
 
-    test.each(isolating)("lets a job make user namespaces of its own", async () => {
+    test.each(isolating)("lets a job create its own user namespaces", async () => {
       expect(await printed({ script: "unshare -U true && echo yes" })).toBe("yes\n");
     });
 

@@ -85,7 +85,7 @@ const carryOut = (line: string, more: Partial<WaitingCommand> = {}) =>
 const wanted = async () => (await unsentOf(db, "demo", 9)).map(({ key }) => key);
 
 describe("a command", () => {
-  test("to measure asks the lab, answers with a link, and has the report told", async () => {
+  test("to measure creates a request, answers with a link, and its report is shown later", async () => {
     const ended = await carryOut("@grange bench queue profiles=opt runs=7");
 
     expect(asked).toEqual([
@@ -119,7 +119,7 @@ describe("a command", () => {
     ).toEqual([{ id: requestId, asked: true, pull: 7 }]);
   });
 
-  test("to retrigger and to cancel reach the graphs of this pull request", async () => {
+  test("to retrigger or cancel affects the graphs of this pull request", async () => {
     const graph = { repository: "demo", sha: aPull.head, generation: 1, madeAt: forgeEpoch };
     const ref = "refs/pull/7/head";
     await insertForgeGraph(db, { ...graph, id: graphId, ref, pull: 7 });
@@ -137,7 +137,7 @@ describe("a command", () => {
     ]);
   });
 
-  test("to cancel ends what was asked for here, and not what was at another's pull request 7", async () => {
+  test("to cancel ends the requests of this pull request, and not those of pull request 7 elsewhere", async () => {
     await watch(db, "other", { suite: "demo" });
     const others = "44444444-4444-4444-8444-444444444444";
     const told = {
@@ -155,7 +155,7 @@ describe("a command", () => {
     expect(asked).toEqual([["cancelBenchmark", requestId, "octocat@github"]]);
   });
 
-  test("to cancel leaves alone what another open pull request with this head waits for", async () => {
+  test("to cancel keeps what another open pull request with this head needs", async () => {
     await keepPull(db, "demo", { ...aPull, number: 8, headSince: new Date(0) });
     for (const pull of [7, 8]) {
       const told = { kind: "request", sha: aPull.head, name: "", wasRequested: true } as const;
@@ -176,7 +176,7 @@ describe("a command", () => {
     expect(asked).toEqual([["cancelBenchmark", requestId, "octocat@github"]]);
   });
 
-  test("to approve is kept for the head", async () => {
+  test("to approve is stored for the head", async () => {
     const pull = { ...aPull, isFork: true };
     forge.pullNow = pull;
     await keepPull(db, "demo", { ...pull, headSince: new Date(0) });
@@ -189,7 +189,7 @@ describe("a command", () => {
     });
   });
 
-  test("to approve waits until the farm has seen what the forge has", async () => {
+  test("to approve waits until the farm has read the same head as the forge", async () => {
     const head = "c".repeat(40);
     forge.pullNow = { ...aPull, isFork: true, head };
 
@@ -198,7 +198,7 @@ describe("a command", () => {
     expect(await wanted()).toEqual([]);
   });
 
-  test("is judged by what the forge says now: who may, and where the head is", async () => {
+  test("is decided by the forge's current data: permission and head", async () => {
     forge.permissions.set("octocat", "read");
     forge.pullNow = { ...aPull, isFork: true };
 
@@ -208,7 +208,7 @@ describe("a command", () => {
     expect(await wanted()).toEqual(["reaction/900"]);
   });
 
-  test("that was edited asks nobody", async () => {
+  test("that was edited requests nothing from the farm", async () => {
     expect(await carryOut("@grange cancel", { edited: true })).toEqual({
       state: "refused",
       answer: "confused",
@@ -217,8 +217,8 @@ describe("a command", () => {
   });
 });
 
-describe("when the farm refuses", () => {
-  test("its sentence is the answer, and nothing of others' in it is markup", async () => {
+describe("when the farm rejects it", () => {
+  test("its sentence is the answer, and foreign words in it are not markup", async () => {
     trouble = new Fault(
       "invalid_argument",
       'demo has no backend "<img src=x>"; it has @octo/all, llvm',
@@ -247,7 +247,7 @@ describe("when the farm refuses", () => {
   });
 });
 
-test("twice the same comment is one answer", async () => {
+test("the same comment twice gives one answer", async () => {
   await carryOut("@grange bench");
   await carryOut("@grange bench", { attempts: 2 });
 

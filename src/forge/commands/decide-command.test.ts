@@ -47,7 +47,7 @@ const fork = { isFork: true } as const;
 const textOf = (effect: CommandEffect) =>
   effect.kind === "answer" ? effect.answer.text : undefined;
 
-describe("who may", () => {
+describe("permission", () => {
   test.each(["bench", "build 0123456", "retrigger", "cancel"])(
     "%s, writes here, as the policy usually says",
     (words) => {
@@ -64,7 +64,7 @@ describe("who may", () => {
     },
   );
 
-  test("is for the policy to say, each command by itself", () => {
+  test("follows the policy, separately for each command", () => {
     const policy = { commands: { bench: "nobody", build: "read", approve: "admin" } };
 
     expect(decide("@grange bench", { policy, permission: "admin" })).toMatchObject({
@@ -78,7 +78,7 @@ describe("who may", () => {
     );
   });
 
-  test("has a grant of the farm, whatever the forge says; but only for what that allows", () => {
+  test("also comes from a grant of the farm, whatever the forge says, but only for that grant's commands", () => {
     const grant = (verb: Grant["verb"], more: Partial<Grant> = {}): Grant => ({
       verb,
       repository: "*",
@@ -99,7 +99,7 @@ describe("who may", () => {
     expect(decide("@grange approve", { ...as(grant("*")), pull: fork }).kind).toBe("approve");
   });
 
-  test("hears why not when known here: strangers get no text to make the farm write", () => {
+  test("refusals have a reason only for known users: strangers cannot make the farm write text", () => {
     for (const line of ["@grange bench", "@grange nonsense", "@grange help", "@grange bench x=y"]) {
       expect(textOf(decide(line, { permission: "read" }))).toBeUndefined();
       expect(textOf(decide(line, { permission: "triage" }))).toBeDefined();
@@ -107,7 +107,7 @@ describe("who may", () => {
     }
   });
 
-  test("has a name that no principal can have, may nothing", () => {
+  test("is never given to a name that no principal can have", () => {
     expect(decideCommand({ ...circumstances("@grange bench"), by: undefined })).toMatchObject({
       answer: { state: "refused" },
     });
@@ -115,7 +115,7 @@ describe("who may", () => {
 });
 
 describe("an approval", () => {
-  test("binds to the head that was there when the comment was written", () => {
+  test("applies to the head at the time of the comment", () => {
     expect(decide("@grange approve", { pull: fork })).toMatchObject({ kind: "approve", head });
   });
 
@@ -145,7 +145,7 @@ describe("an approval", () => {
     expect(textOf(effect)).toContain(`@grange approve ${"head" in pull ? pull.head : head}\``);
   });
 
-  test("by its commit needs neither, and is of that commit alone", () => {
+  test("with a commit needs no check of times, and applies only to that commit", () => {
     const command = { headSeenAt: null };
 
     expect(decide(`@grange approve ${head}`, { command, pull: fork })).toMatchObject({ head });
@@ -154,7 +154,7 @@ describe("an approval", () => {
     );
   });
 
-  test("by the beginning of a commit's id is worth no more than by none: others are made to begin so", () => {
+  test("with a short commit id counts like one without, because other commits can have the same beginning", () => {
     const pushedMeanwhile = { ...fork, head: `${head.slice(0, 12)}${"e".repeat(28)}` };
     const short = `@grange approve ${head.slice(0, 12)}`;
 
@@ -165,13 +165,13 @@ describe("an approval", () => {
     );
   });
 
-  test("is for forks", () => {
+  test("is only for forks", () => {
     expect(textOf(decide("@grange approve"))).toMatch(/Nothing waits for an approval here/);
   });
 });
 
 describe("measuring", () => {
-  test("is of the head as it was when the comment was read", () => {
+  test("uses the head at the time when the comment was read", () => {
     const effect = decide("@grange bench queue backends=llvm", { pull: { head: other } });
 
     expect(effect).toMatchObject({
@@ -204,7 +204,7 @@ describe("measuring", () => {
     },
   );
 
-  test("of a fork's other commits is refused, approved head or not", () => {
+  test("of another commit of a fork is rejected, whether or not the head is approved", () => {
     const approved = { ...fork, approvedHead: head };
 
     expect(decide("@grange bench", { pull: approved }).kind).toBe("bench");
@@ -217,7 +217,7 @@ describe("measuring", () => {
     );
   });
 
-  test("needs a suite", () => {
+  test("requires a suite", () => {
     expect(textOf(decide("@grange bench", { policy: { suite: undefined } }))).toMatch(
       /no suite is set for it/,
     );
@@ -225,7 +225,7 @@ describe("measuring", () => {
 });
 
 describe("nothing is done", () => {
-  test("for what was edited before it was read", () => {
+  test("for a comment that was edited before it was read", () => {
     expect(decide("@grange cancel", { command: { edited: true } })).toMatchObject({
       answer: { state: "refused", reaction: "confused", text: undefined },
     });

@@ -83,21 +83,21 @@ describe("a command", () => {
     });
   });
 
-  test("that nobody types is too long", () => {
+  test("that is too long to be typed", () => {
     expect(readCommand(`@grange retrigger ${"a ".repeat(20_000)}`)).toEqual({
       kind: "wrong",
       problem: expect.stringMatching(/more than \d+ characters/),
     });
   });
 
-  test("is addressed by the name that the farm has", () => {
+  test("is addressed by the farm's name", () => {
     expect(findCommand("@c++.farm help", "c++.farm")).toBe("@c++.farm help");
     expect(findCommand("@cxxxfarm help", "c++.farm")).toBeUndefined();
     expect(findCommand("@grange help", "c++.farm")).toBeUndefined();
   });
 });
 
-describe("no command is", () => {
+describe("a line without a command", () => {
   test.each([
     ["in the middle of a line", "please @grange bench"],
     ["of another name", "@grange-bot bench\n@grangers help\n@grange/team bench\n@grange, thanks"],
@@ -136,7 +136,7 @@ describe("no command is", () => {
   });
 });
 
-describe("whatever the text", () => {
+describe("for any text", () => {
   const text = fc.array(
     fc.oneof(
       fc.constantFrom(
@@ -151,7 +151,7 @@ describe("whatever the text", () => {
     ),
   );
 
-  test("it is read, or said to be wrong", () => {
+  test("the line is parsed or rejected", () => {
     fc.assert(
       fc.property(text, (parts) => {
         const line = findCommand(parts.join(" "));

@@ -18,7 +18,7 @@ const told = (one: CheckAnnotation) => ({
   message: one.message,
 });
 
-test("whatever got through before, what is missing completes it to what is wanted, each once", () => {
+test("an incomplete list of annotations is completed, each annotation once", () => {
   fc.assert(
     fc.property(
       fc
@@ -34,7 +34,7 @@ test("whatever got through before, what is missing completes it to what is wante
   );
 });
 
-test("notes that somebody else wanted do not count for ours", () => {
+test("annotations of others do not count as the farm's", () => {
   const one: CheckAnnotation = {
     path: "a",
     startLine: 1,

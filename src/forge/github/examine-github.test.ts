@@ -57,7 +57,7 @@ const wrongs = (findings: readonly ForgeFinding[]) =>
 const detailOf = (findings: readonly ForgeFinding[], what: string) =>
   findings.find((one) => one.what === what)?.detail ?? "";
 
-test("a set-up that is right is found right in all its parts", async () => {
+test("a correct set-up has no problems in any part", async () => {
   await repository.push("main", { "a.txt": "1" });
 
   const findings = await examine();
@@ -84,8 +84,8 @@ test("a set-up that is right is found right in all its parts", async () => {
   );
 });
 
-describe("it is told what is wrong:", () => {
-  test("an address where nobody answers", async () => {
+describe("each problem is reported:", () => {
+  test("an address that does not answer", async () => {
     const findings = await examine({ api: "http://127.0.0.1:1" });
 
     expect(wrongs(findings)).toEqual(["GitHub's API"]);
@@ -98,7 +98,7 @@ describe("it is told what is wrong:", () => {
     expect(detailOf(findings, "app")).toContain("no app 999");
   });
 
-  test("a key that is another app's", async () => {
+  test("a key of another app", async () => {
     const privateKey = generateKeyPairSync("rsa", { modulusLength: 2_048 })
       .privateKey.export({ type: "pkcs1", format: "pem" })
       .toString();
@@ -121,7 +121,7 @@ describe("it is told what is wrong:", () => {
     expect(detailOf(findings, "clock")).toMatch(new RegExp(`(59[89]|60[012]) s ${word} GitHub`));
   });
 
-  test("an installation that is missing", async () => {
+  test("a missing installation", async () => {
     await fake.repository("octo/other", { installed: false });
 
     const findings = await examine({}, "octo/other");
@@ -160,7 +160,7 @@ describe("it is told what is wrong:", () => {
     expect(wrongs(await examine())).toEqual(["webhook secret"]);
   });
 
-  test("a webhook that nobody can reach", async () => {
+  test("a webhook that GitHub cannot reach", async () => {
     fake.sendWebhooksTo("http://127.0.0.1:1/forge/github/webhooks", "secret");
     await repository.push("main", { "a.txt": "1" });
 
@@ -185,7 +185,7 @@ describe("it is told what is wrong:", () => {
   });
 });
 
-test("without a repository the app alone is looked at", async () => {
+test("without a repository, only the app is checked", async () => {
   const forge = openGitHub({ appId: fake.appId, privateKey: fake.privateKey, api: fake.url });
   const findings = await forge.examine(undefined);
   await forge.stop();

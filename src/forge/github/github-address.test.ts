@@ -39,7 +39,7 @@ const forms = [
 const ends = ["", "/", ".git", ".git/", "//"];
 
 describe("of one repository at GitHub", () => {
-  test("all addresses are the same, however they are written", () => {
+  test("all addresses have the same key, in any spelling", () => {
     fc.assert(
       fc.property(
         host,
@@ -58,13 +58,13 @@ describe("of one repository at GitHub", () => {
     );
   });
 
-  test("also where it listens at a port of its own", () => {
+  test("also with a port of its own", () => {
     expect(key("http://127.0.0.1:8080/Octo/Demo")).toBe(key("http://127.0.0.1:8080/octo/demo.git"));
     expect(key("http://127.0.0.1:8081/octo/demo")).not.toBe(key("http://127.0.0.1:8080/octo/demo"));
   });
 });
 
-test("two repositories are never the same", () => {
+test("two repositories never have the same key", () => {
   fc.assert(
     fc.property(
       fc.tuple(host, owner, name),
@@ -119,14 +119,14 @@ test.each([
   expect(key(address)).not.toBe(key("https://github.com/octo/demo"));
 });
 
-test("elsewhere, addresses that differ in more than their end are different", () => {
+test("elsewhere, addresses with more than different endings have different keys", () => {
   expect(key("https://git.example/a/b.git")).toBe(key("https://git.example/a/b/"));
   expect(key("https://git.example/a/B")).not.toBe(key("https://git.example/a/b"));
   expect(key("git@git.example:a/b")).not.toBe(key("https://git.example/a/b"));
   expect(key("https://git.example/a/b")).not.toBe(key("https://github.com/a/b"));
 });
 
-test("whatever is written, it has a key, and no long time goes by", () => {
+test("any text has a key, within a short time", () => {
   const before = process.cpuUsage();
   for (const text of ["git@".repeat(20_000), `https://${"a".repeat(50_000)}`, "/".repeat(50_000)]) {
     key(text);

@@ -28,7 +28,7 @@ test.each([
   expect(() => fullConfig({ appId: "1", privateKey: pkcs1, ...wrong })).toThrow(expected);
 });
 
-test("an API's address is taken with or without a slash at its end", () => {
+test("an API address is accepted with or without a final slash", () => {
   expect(
     fullConfig({ appId: "1", privateKey: pkcs1, api: "https://ghe.example.org/api/v3/" }).api,
   ).toBe("https://ghe.example.org/api/v3");

@@ -60,14 +60,14 @@ describe("an answer", () => {
     expect(fault.message).toContain(`GET /x: GitHub answered ${status}`);
   });
 
-  test("that never came may pass, even if octokit calls it a 500", () => {
+  test("that never arrived is temporary, even if octokit reports a 500", () => {
     const cut = Object.assign(new Error("other side closed"), { status: 500 });
 
     expect(githubFault(cut, "POST /x", now).code).toBe("unavailable");
     expect(githubFault("what?", "POST /x", now).code).toBe("unavailable");
   });
 
-  test("that is a fault already stays what it is", () => {
+  test("that is already a fault is unchanged", () => {
     const fault = new Fault("invalid_argument", "no");
 
     expect(githubFault(fault, "GET /x", now)).toBe(fault);

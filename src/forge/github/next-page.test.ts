@@ -37,7 +37,7 @@ test.each([
   expect(nextPage(link, api)).toBe(expected);
 });
 
-test("below an Enterprise Server's API, what leaves it is not followed", () => {
+test("below an Enterprise Server's API, an address outside of it is not followed", () => {
   const link = '<https://ghe.example.org/api/v3/../../evil>; rel="next"';
 
   expect(nextPage(link, "https://ghe.example.org/api/v3")).toBeUndefined();

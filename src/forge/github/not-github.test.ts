@@ -46,7 +46,7 @@ afterEach(async () => {
   }
 });
 
-test("a proxy's page in place of an answer is a fault that may pass", async () => {
+test("a proxy's page in place of an answer is a temporary fault", async () => {
   const api = await serve((_, response) => {
     response.writeHead(200, { "content-type": "text/html" }).end("<h1>Log in, please</h1>");
   });
@@ -71,7 +71,7 @@ test.each([
   });
 });
 
-test("an answer without end is cut off", async () => {
+test("an endless answer is aborted", async () => {
   const api = await serve((_, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     const part = Buffer.alloc(1024 * 1024, " ");
@@ -87,7 +87,7 @@ test("an answer without end is cut off", async () => {
   expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024);
 });
 
-test("an answer that drips is cut after its time", async () => {
+test("a very slow answer is aborted after the timeout", async () => {
   const drips = new Set<NodeJS.Timeout>();
   const api = await serve((_, response) => {
     response.writeHead(200, { "content-type": "application/json" });
@@ -105,7 +105,7 @@ test("an answer that drips is cut after its time", async () => {
   for (const drip of drips) clearInterval(drip);
 });
 
-test("pages that turn in a circle are a fault", async () => {
+test("pages that form a cycle are a fault", async () => {
   let asked = 0;
   const api: string = await serve((_, response) => {
     asked++;
@@ -116,7 +116,7 @@ test("pages that turn in a circle are a fault", async () => {
   expect(asked).toBe(2);
 });
 
-test("neither a redirect nor a link to another host takes our token there", async () => {
+test("neither a redirect nor a link to another host gets the farm's token", async () => {
   const stolen: (string | undefined)[] = [];
   const thief = await serve((request, response) => {
     stolen.push(request.headers.authorization);

@@ -53,7 +53,7 @@ const annotations = (count: number) =>
   }));
 
 describe("reading", () => {
-  test("tells branches and tags, an annotated tag by its commit", async () => {
+  test("returns branches and tags, an annotated tag with its commit", async () => {
     const sha = await repository.push("main", { "a.txt": "1" });
     const topic = await repository.push("topic/one", { "b.txt": "1" });
     await repository.tag("v1", sha, { annotated: true });
@@ -74,7 +74,7 @@ describe("reading", () => {
     expect(await forge.refs(slug)).toHaveLength(102);
   });
 
-  test("a branch deleted while pages are read makes no other look deleted", async () => {
+  test("a branch that is deleted during reading makes no other branch seem deleted", async () => {
     let afterFirstPage: (() => void) | undefined;
     await fake.stop();
     fake = await startFakeGitHub({
@@ -97,7 +97,7 @@ describe("reading", () => {
       expect(refs.map((one) => one.ref)).toContain(`refs/heads/a${1_000 + at}`);
   });
 
-  test("a base branch is asked for by whatever name it has", async () => {
+  test("requests a base branch with any name", async () => {
     const base = "release/1.0#a%41+é";
     const sha = await repository.push(base, { "a.txt": "1" });
     const number = await repository.openPull({ files: { "b.txt": "1" }, base });
@@ -108,7 +108,7 @@ describe("reading", () => {
     });
   });
 
-  test("asks whether what it knows is still true, which costs nothing of the limit", async () => {
+  test("asks GitHub whether cached answers are unmodified, which does not count against the limit", async () => {
     await forge.refs(slug);
     const one = await forge.refs(slug);
     await repository.push("main", { "a.txt": "new" });
@@ -118,7 +118,7 @@ describe("reading", () => {
     expect(other[0]?.sha).toBe(repository.head("refs/heads/main"));
   });
 
-  test("tells pull requests: whose, from where, and where their base is now", async () => {
+  test("returns pull requests with author, source and the current head of the base", async () => {
     const before = repository.head("refs/heads/main");
     const own = await repository.openPull({ files: { "a.txt": "1" }, by: "alice" });
     const foreign = await repository.openPull({ files: { "b.txt": "1" }, fork: "mallory" });
@@ -136,7 +136,7 @@ describe("reading", () => {
     expect(pulls[1]?.headRepository).toBe("mallory/widgets");
   });
 
-  test("tells of closed pull requests those that changed since", async () => {
+  test("returns closed pull requests that changed since", async () => {
     const first = await repository.openPull({ files: { "a.txt": "1" } });
     await repository.openPull({ files: { "b.txt": "1" } });
     await repository.closePull(first);
@@ -150,7 +150,7 @@ describe("reading", () => {
     expect(await forge.pullRequests.list(slug, new Date(Date.now() + 60_000))).toHaveLength(1);
   });
 
-  test("tells a merged pull request from a closed one", async () => {
+  test("distinguishes merged from closed pull requests", async () => {
     const number = await repository.openPull({ files: { "a.txt": "1" } });
     const merged = await repository.mergePull(number);
 
@@ -160,7 +160,7 @@ describe("reading", () => {
     expect(await forge.pullRequests.find(slug, 99)).toBeUndefined();
   });
 
-  test("tells of a pull request whose fork is gone that it is a fork's", async () => {
+  test("a pull request of a deleted fork still counts as one from a fork", async () => {
     const number = await repository.openPull({ files: { "a.txt": "1" }, fork: "mallory" });
     repository.deleteFork("mallory");
 
@@ -182,7 +182,7 @@ describe("reading", () => {
     expect(await forge.pullRequests.permission(slug, "alice")).toBe(expected);
   });
 
-  test("takes a role of one's own by what it is worth, and a stranger for nobody", async () => {
+  test("maps a custom role to its permission, and a stranger to none", async () => {
     repository.setRole("bob", "write", "release-captain");
 
     expect(await forge.pullRequests.permission(slug, "bob")).toBe("write");
@@ -196,11 +196,11 @@ describe("reading", () => {
     expect(forge.pullRequests.accountOf(login)).toBe(account);
   });
 
-  test("stores a repository under one name, whatever the case of its letters", () => {
+  test("stores a repository under one name, for any case of its letters", () => {
     expect(forge.storedSlug("Octo/Widgets")).toBe("octo/widgets");
   });
 
-  test("fetches a public repository without a token, a private one with a token that reads only it", async () => {
+  test("fetches a public repository without a token, and a private one with a token for reading only it", async () => {
     await fake.repository("octo/hidden", { private: true });
 
     expect(await forge.fetchAddress(slug)).toBe(`${fake.url}/octo/widgets.git`);
@@ -219,7 +219,7 @@ describe("reading", () => {
 });
 
 describe("comments", () => {
-  test("are told by pull request and by change, ours apart from others'", async () => {
+  test("are listed by pull request and by change, with the farm's own marked", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     const theirs = await repository.comment(pull, "alice", "@grange help");
     const ours = await forge.comments.create(slug, pull, "Here is how.");
@@ -234,7 +234,7 @@ describe("comments", () => {
     expect(await forge.comments.list(slug, new Date(Date.now() + 5_000))).toEqual([]);
   });
 
-  test("of somebody who calls himself like the app are not ours", async () => {
+  test("of a user with a name like the app's are not the farm's", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     await repository.comment(pull, "grange-test", "I am the farm.");
 
@@ -266,7 +266,7 @@ describe("comments", () => {
     ]);
   });
 
-  test("labels come and go, and what is gone already is no error", async () => {
+  test("labels are added and removed, and removing a missing label is no error", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
 
     await forge.labels.add(slug, pull, ["perf-regression", "a/b c"]);
@@ -279,7 +279,7 @@ describe("comments", () => {
 });
 
 describe("check runs", () => {
-  test("are found by their external id, the older of two of one name as well", async () => {
+  test("are found by their external id, also the older of two with one name", async () => {
     const sha = await repository.push("main", { "a.txt": "1" });
 
     const one = await forge.checks.create(slug, check(sha));
@@ -291,7 +291,7 @@ describe("check runs", () => {
     ]);
   });
 
-  test("carry more annotations than fit into one request, and none twice", async () => {
+  test("have more annotations than fit into one request, none of them twice", async () => {
     const sha = await repository.push("main", { "a.txt": "1" });
     const done = check(sha, {
       state: {
@@ -312,7 +312,7 @@ describe("check runs", () => {
     expect(shown).toMatchObject({ status: "completed", conclusion: "failure" });
   });
 
-  test("cut off amid their annotations are completed by sending them again", async () => {
+  test("that were interrupted between annotations are completed by sending them again", async () => {
     const sha = await repository.push("main", { "a.txt": "1" });
     const id = await forge.checks.create(slug, check(sha, { annotations: annotations(50) }));
 
@@ -325,8 +325,8 @@ describe("check runs", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  test("a read is tried again after 500 and 502, a write never", async () => {
+describe("failures", () => {
+  test("a read is retried after 500 and 502, a write is not", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     await forge.comments.ofPull(slug, pull);
     fake.setFaults({ errorAfterSuccess: 1 });
@@ -343,7 +343,7 @@ describe("what goes wrong", () => {
     expect(well).toBeGreaterThan(10);
   });
 
-  test("a write that was done and never answered is done once, and said to be unknown", async () => {
+  test("a write that was executed without an answer is executed once, and reported as unknown", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     await forge.comments.ofPull(slug, pull);
     fake.setFaults({ timeoutAfterSuccess: 1, hangMs: 20 });
@@ -355,7 +355,7 @@ describe("what goes wrong", () => {
     expect(repository.comments(pull)).toHaveLength(1);
   });
 
-  test("an answer that never comes is cut after its time", async () => {
+  test("a missing answer is aborted after the timeout", async () => {
     await forge.stop();
     forge = open({ timeoutMs: 50 });
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
@@ -367,7 +367,7 @@ describe("what goes wrong", () => {
     expect(String(failed.message)).toContain("50 ms");
   });
 
-  test("a secondary limit holds all requests of the installation, for as long as GitHub said", async () => {
+  test("a secondary limit delays all requests of the installation, for the requested time", async () => {
     await forge.stop();
     forge = open({ waitLimitMs: 0 });
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
@@ -385,7 +385,7 @@ describe("what goes wrong", () => {
     expect(repository.comments(pull)).toEqual([]);
   });
 
-  test("a short secondary limit is waited for, and the write done once", async () => {
+  test("a short secondary limit is awaited, and the write is executed once", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     await forge.comments.ofPull(slug, pull);
     fake.setFaults({ secondaryLimit: 1, retryAfterSeconds: 1 });
@@ -399,7 +399,7 @@ describe("what goes wrong", () => {
     expect(repository.comments(pull)).toHaveLength(1);
   });
 
-  test("the hourly limit says when it ends", async () => {
+  test("the hourly limit reports its end", async () => {
     await fake.stop();
     fake = await startFakeGitHub({ hourlyRequests: 6 });
     await fake.repository(slug);
@@ -417,7 +417,7 @@ describe("what goes wrong", () => {
     expect(retryAfterMsOf(failed)).toBeGreaterThan(3_500_000);
   });
 
-  test("what the app may not do is refused for good, naming the permission", async () => {
+  test("a missing permission is a permanent refusal that names the permission", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     fake.setGranted({ permissions: { metadata: "read", contents: "read", pull_requests: "read" } });
 
@@ -427,7 +427,7 @@ describe("what goes wrong", () => {
     expect(failed.message).toContain("pull_requests=write");
   });
 
-  test("a repository where the app is not installed is not found, with what to do", async () => {
+  test("a repository without an installation is not found, with advice", async () => {
     await fake.repository("octo/other", { installed: false });
 
     const failed = await forge.refs("octo/other").catch((reason) => reason);
@@ -436,7 +436,7 @@ describe("what goes wrong", () => {
     expect(failed.message).toContain("not installed at octo/other");
   });
 
-  test("an app that was installed anew is spoken for again at once", async () => {
+  test("an app that was installed again gets a new token at once", async () => {
     await forge.refs(slug);
     fake.uninstall(slug);
     fake.install(slug);
@@ -451,7 +451,7 @@ describe("what goes wrong", () => {
     },
   );
 
-  test("stopping cuts what is under way", async () => {
+  test("stop aborts requests in progress", async () => {
     const pull = await repository.openPull({ files: { "a.txt": "1" } });
     await forge.comments.ofPull(slug, pull);
     fake.setFaults({ timeoutAfterSuccess: 1, hangMs: 60_000 });
@@ -465,7 +465,7 @@ describe("what goes wrong", () => {
 });
 
 describe("deliveries", () => {
-  test("are listed with numbers longer than JavaScript's are exact, and sent again", async () => {
+  test("are listed with ids beyond the exact numbers of JavaScript, and redelivered", async () => {
     // No process listens there, so each one fails.
     fake.sendWebhooksTo("http://127.0.0.1:1/webhooks", "secret");
     for (let at = 0; at < 3; at++) await repository.push("main", { "a.txt": String(at) });

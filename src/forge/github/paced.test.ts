@@ -3,7 +3,7 @@ import { pacedByKey } from "./paced.ts";
 
 const none = () => Promise.resolve();
 
-test("runs so many at a time, in the order in which they came", async () => {
+test("runs a limited number of tasks at a time, in the order of their arrival", async () => {
   const paced = pacedByKey(2, 0, none).key("a");
   let running = 0;
   let most = 0;
@@ -24,7 +24,7 @@ test("runs so many at a time, in the order in which they came", async () => {
   expect(started).toEqual(Array.from({ length: 20 }, (_, at) => at));
 });
 
-test("starts them so far apart, one key not slowed by another", async () => {
+test("starts tasks at intervals, separately for each key", async () => {
   const waits: number[] = [];
   const groups = pacedByKey(1, 1_000, async (ms) => {
     waits.push(ms);
@@ -39,14 +39,14 @@ test("starts them so far apart, one key not slowed by another", async () => {
   expect(waits[1]).toBeGreaterThan(1_000);
 });
 
-test("goes on after one that failed", async () => {
+test("continues after a failed task", async () => {
   const paced = pacedByKey(1, 0, none).key("a");
 
   await expect(paced.schedule({}, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await paced.schedule({}, async (word: string) => word, "yes")).toBe("yes");
 });
 
-test("does not begin what waited for too long, and goes on with the next", async () => {
+test("does not start a task that waited too long, and continues with the next", async () => {
   // Uses fake timers: on a loaded machine, the last one could also wait too long.
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

@@ -71,7 +71,7 @@ const codeOf = (raw: RawWebhook) =>
   );
 
 describe("a webhook", () => {
-  test("is kept under the repository that it names, and counts once by its delivery's id", async () => {
+  test("is stored for the repository that it names, and counts once by its delivery id", async () => {
     const raw = webhook(push);
     const taken = [await take(raw), await take(raw)];
     const [kept] = await latestDeliveries(db, { kind: "github", slug: "owner/name" }, 10);
@@ -84,7 +84,7 @@ describe("a webhook", () => {
     });
   });
 
-  test("counts once within an hour under whatever id it comes, which nobody signs", async () => {
+  test("counts once within an hour under any id, because the id is not signed", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
     const at = { ...services, clock: { now: () => now } };
     const body = { ...push, after: randomUUID() };
@@ -101,7 +101,7 @@ describe("a webhook", () => {
     expect(later).toBe("kept");
   });
 
-  test("signed with the secret that is being replaced is taken as well", async () => {
+  test("signed with the old secret during a replacement is accepted, too", async () => {
     expect(await codeOf(webhook({ ...push, after: "older" }, older))).toBe("kept");
   });
 
@@ -140,19 +140,19 @@ describe("a webhook", () => {
     expect(code).toMatch(/^(invalid_argument|unauthenticated)$/);
   });
 
-  test("that is too large is refused by its size alone", async () => {
+  test("that is too large is rejected by its stated size", async () => {
     const body = bodyOf(Buffer.alloc(mostWebhookBytes + 1));
 
     expect(await codeOf(webhook(push, secret, { body }))).toBe("resource_exhausted");
   });
 
-  test("is refused where no secret is known", async () => {
+  test("is rejected when no secret is configured", async () => {
     await expect(takeWebhook(services, gitHub([]), webhook(push))).rejects.toMatchObject({
       code: "failed_precondition",
     });
   });
 
-  test("of an event that asks for nothing is taken, and leaves nothing", async () => {
+  test("of an irrelevant event is accepted, and not stored", async () => {
     const before = await latestDeliveries(db, undefined, 100);
     const taken = await codeOf(
       webhook({ zen: "Keep it logically awesome." }, secret, { event: "ping" }),
@@ -163,11 +163,11 @@ describe("a webhook", () => {
   });
 });
 
-describe("what GitHub sends, by its own examples", () => {
+describe("GitHub's own examples", () => {
   const examples = webhookExamples as unknown as { name: string; examples: unknown[] }[];
   const of = (event: string) => examples.find(({ name }) => name === event)?.examples ?? [];
 
-  test("every one of every event is understood", () => {
+  test("of every event are parsed", () => {
     const hints = examples.flatMap(({ name, examples: all }) =>
       all.map((each) => readWebhook(name, each).hint.about),
     );
@@ -176,7 +176,7 @@ describe("what GitHub sends, by its own examples", () => {
     expect(new Set(hints)).toEqual(new Set(["refs", "pull", "all", "nothing"]));
   });
 
-  test("a pull request is named with its head, and when it had it", () => {
+  test("of pull requests name the head, and its time", () => {
     const [read] = of("pull_request").map((each) => readWebhook("pull_request", each));
 
     expect(read).toMatchObject({
@@ -188,7 +188,7 @@ describe("what GitHub sends, by its own examples", () => {
     });
   });
 
-  test("comments on pull requests are looked at; those on issues, as all examples are, are not", () => {
+  test("comments on pull requests are used; comments on issues, like all examples, are not", () => {
     const [onIssue] = of("issue_comment") as { issue: object }[];
     const onPull = { ...onIssue, issue: { ...onIssue?.issue, pull_request: { url: "https://x" } } };
     const about = (body: unknown) => readWebhook("issue_comment", body).hint.about;
@@ -197,7 +197,7 @@ describe("what GitHub sends, by its own examples", () => {
   });
 });
 
-test("a signature is checked against every secret, found or not", () => {
+test("a signature is compared with every secret, whether or not one matches", () => {
   const header = `sha256=${createHmac("sha256", older).update("x").digest("hex")}`;
   const isSigned = (secrets: readonly string[]) => {
     const check = checkSignature(header, secrets);

@@ -29,7 +29,10 @@ export interface RememberedForge extends Forge {
   readonly permissions: Map<string, ForgePermission>;
   /** The names of all calls, in their order. */
   readonly calls: string[];
-  /** Before a call is carried out, and after it was, before it is answered. Throw to fail. */
+  /**
+   * Called before a call is carried out, and after it was carried out and before it is answered;
+   * throw to make the call fail there.
+   */
   before: (call: string) => void | Promise<void>;
   after: (call: string) => void | Promise<void>;
   /** Writes another user's comment. */

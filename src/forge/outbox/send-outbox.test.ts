@@ -53,7 +53,7 @@ const check = (title: string): CheckRun => ({
 });
 const bodies = () => forge.shown.comments.map(({ body }) => body);
 
-describe("what is wanted", () => {
+describe("wanted content", () => {
   test("is shown once, and then edited in place", async () => {
     await wantComment("one");
     await send();
@@ -85,20 +85,20 @@ describe("what is wanted", () => {
     expect(forge.shown.minimised).toEqual(new Set(["n"]));
   });
 
-  test("is kept without what no database keeps", async () => {
+  test("is stored without characters that no database stores", async () => {
     await wantComment("a\u0000b\ud800c");
     await send();
 
     expect(bodies()).toEqual([withMarker("comment/7", "a\ufffdb\ufffdc")]);
   });
 
-  test("of a repository that nobody watches is nothing", async () => {
+  test("of an unwatched repository is ignored", async () => {
     await want(db, "gone", "comment/7", comment("x"), now);
 
     expect(await send()).toEqual({ sent: 0, nextAt: undefined });
   });
 
-  test("goes in the order in which it was wanted, also when the first has to wait", async () => {
+  test("is sent in the order of its requests, also when the first has to wait", async () => {
     await want(db, "demo", "label/7/a", { kind: "label", pull: 7, name: "a", isThere: true }, now);
     await wantComment("one");
     await want(db, "demo", "comment/8", comment("of another", 8), now);
@@ -119,7 +119,7 @@ describe("what is wanted", () => {
     ]);
   });
 
-  test("while it is being sent is sent as well", async () => {
+  test("that changes while it is sent is sent again", async () => {
     await wantComment("one");
     forge.after = async (call) => {
       if (call === "createComment") await wantComment("two");
@@ -132,7 +132,7 @@ describe("what is wanted", () => {
 });
 
 describe("after a failure", () => {
-  test("that came after success it is found, and not written again", async () => {
+  test("that followed a success, the object is found, and not written again", async () => {
     await wantComment("one");
     await want(db, "demo", "check/a/grange", { kind: "check", check: check("Running") }, now);
     forge.after = (call) => {
@@ -148,7 +148,7 @@ describe("after a failure", () => {
     expect(await unsentOf(db, "demo", 9)).toEqual([]);
   });
 
-  test("a comment that turns up late is removed as a double: the first one stays", async () => {
+  test("a comment that appears late is removed as a duplicate: the first one stays", async () => {
     await wantComment("one");
     let late: (() => void) | undefined;
     forge.before = (call) => {
@@ -182,7 +182,7 @@ describe("after a failure", () => {
     expect(await send()).toEqual({ sent: 0, nextAt: undefined });
   });
 
-  test("it waits as long as the forge says, and so does all else of the repository", async () => {
+  test("it waits as long as the forge requests, with the whole repository", async () => {
     await wantComment("one");
     await want(db, "demo", "comment/8", comment("other", 8), now);
     forge.before = (call) => {
@@ -201,7 +201,7 @@ describe("after a failure", () => {
     expect(forge.shown.comments).toHaveLength(2);
   });
 
-  test("a new text does not make a busy forge less busy", async () => {
+  test("a new text does not shorten the wait for a busy forge", async () => {
     await wantComment("one");
     forge.before = () => {
       throw new ForgeBusy("secondary limit", 90_000);
@@ -214,7 +214,7 @@ describe("after a failure", () => {
     expect(forge.calls).toHaveLength(asked);
   });
 
-  test("that will never pass it is given up, until somebody wants something else or says to try", async () => {
+  test("that is permanent, the row is given up until its content changes or a user requests a retry", async () => {
     await wantComment("one");
     forge.before = (call) => {
       if (call === "createComment") throw new Fault("permission_denied", "not by you");
@@ -230,7 +230,7 @@ describe("after a failure", () => {
     expect(bodies()).toEqual([withMarker("comment/7", "one")]);
   });
 
-  test("of one pull request the others are told", async () => {
+  test("on one pull request, the others are still sent", async () => {
     for (const pull of [7, 8, 9]) {
       await want(db, "demo", `comment/${pull}`, comment("x", pull), now);
     }
@@ -244,8 +244,8 @@ describe("after a failure", () => {
   });
 });
 
-describe("when to come again", () => {
-  test("is when what stands first in its lane may go, and nobody else sends there", async () => {
+describe("the time of the next pass", () => {
+  test("is when the first row of a lane may be sent and no other server sends there", async () => {
     await want(db, "demo", "label/7/a", { kind: "label", pull: 7, name: "a", isThere: true }, now);
     await wantComment("one");
     forge.before = (call) => {
@@ -268,7 +268,7 @@ describe("when to come again", () => {
 });
 
 describe("two servers", () => {
-  test("send each thing once", async () => {
+  test("send each row once", async () => {
     for (let pull = 1; pull <= 20; pull += 1) {
       await want(db, "demo", `comment/${pull}`, comment("x", pull), now);
     }
@@ -279,7 +279,7 @@ describe("two servers", () => {
     expect(forge.calls.filter((call) => call === "createComment")).toHaveLength(20);
   });
 
-  test("make one comment of two, when the first was away for longer than its lease", async () => {
+  test("make one comment of two, when the first was suspended for longer than its lease", async () => {
     await wantComment("one");
     let goOn = () => {};
     const asleep = new Promise<void>((resolve) => (goOn = resolve));
@@ -308,8 +308,8 @@ describe("two servers", () => {
   });
 });
 
-describe("only our own comments are taken for ours", () => {
-  test("whatever others write into theirs, or have us quote", async () => {
+describe("only the farm's own comments count as its comments", () => {
+  test("whatever others write into theirs, or make the farm quote", async () => {
     forge.write("mallory", withMarker("comment/7", "mine now"));
     const quoted = `You wrote \`${withMarker("comment/7", "x")}\``;
     const reply = { kind: "reply", pull: 7, body: quoted, isUntilReport: false } as const;
@@ -324,7 +324,7 @@ describe("only our own comments are taken for ours", () => {
     ]);
   });
 
-  test("and of these, answers that waited for the report are minimised when it is there", async () => {
+  test("and of these, answers that waited for the report are minimised when it exists", async () => {
     const reply = (body: string, isUntilReport: boolean): OutboxContent => ({
       kind: "reply",
       pull: 7,
@@ -346,7 +346,7 @@ describe("only our own comments are taken for ours", () => {
   });
 });
 
-test("whenever a server dies, and whatever the forge does meanwhile, one comment and one check are there", async () => {
+test("for any crash of a server and any behaviour of the forge, there are one comment and one check", async () => {
   let seed = 1;
   const chance = () => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;

@@ -19,7 +19,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(" "));
 
-describe("a sentence with words of others", () => {
+describe("a sentence with foreign words", () => {
   test.each([
     ["Measures it soon, and that is all.", "Measures it soon, and that is all."],
     ["ask @octocat about #12", "ask `@octocat` about `#12`"],
@@ -32,7 +32,7 @@ describe("a sentence with words of others", () => {
     expect(foreignSentence(sentence)).toBe(text);
   });
 
-  test("has nothing outside of code spans that means anything to a forge", () => {
+  test("contains nothing outside of code spans that a forge interprets", () => {
     fc.assert(
       fc.property(hostile, (sentence) => {
         const text = foreignSentence(sentence);
@@ -47,7 +47,7 @@ describe("a sentence with words of others", () => {
   });
 });
 
-test("a block of code ends where we end it", () => {
+test("a block of code ends at the farm's own fence", () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const lines = fence(text).split("\n");

@@ -12,7 +12,7 @@ const check = (told: Partial<GraphToTell>) =>
   );
 const line = (text: string) => ({ line: 1, text });
 
-describe("a place that a tool's line names", () => {
+describe("a place in a tool's line", () => {
   test.each([
     ["src/a.ts:12:5 - error TS2322", "src/a.ts", 12],
     ["src/a.ts(12,5): error TS2322", "src/a.ts", 12],
@@ -40,7 +40,7 @@ describe("a place that a tool's line names", () => {
     expect(errorPlace(text)).toBeUndefined();
   });
 
-  test("of a long line takes no long time", () => {
+  test("is found in a long line within a short time", () => {
     const before = process.cpuUsage();
     for (const text of ["a:1".repeat(20_000), ":1(1,".repeat(20_000), "a/".repeat(20_000)]) {
       errorPlace(text);
@@ -91,7 +91,7 @@ describe("a graph's check run", () => {
     });
   });
 
-  test("says the same while nothing ends, however often somebody looks", () => {
+  test("is unchanged while no job ends, however often it is computed", () => {
     const running = { state: "running", finishedAt: null } as const;
 
     expect(check({ graph: aGraph({ ...running, version: 1, counts: { queued: 3 } }) })).toEqual(
@@ -99,7 +99,7 @@ describe("a graph's check run", () => {
     );
   });
 
-  test("annotates the places that its jobs' errors name, each once; else where the job is defined", () => {
+  test("annotates the places that its jobs' errors name, each once; otherwise the job's definition", () => {
     const errors = [line("src/a.ts:3:1 error"), line("src/a.ts:3:9 again"), line("no place")];
     const definedAt = { file: ".grange/ci.yml", line: 12 };
 
@@ -139,7 +139,7 @@ describe("a graph's check run", () => {
     expect(summary).toContain("```text\nsrc/a.ts:3:1 error");
   });
 
-  test("has a note for each failed job before any has two, and names those that it has no room for", () => {
+  test("has an annotation for each failed job before any has two, and names jobs without one", () => {
     const errorLines = [line("src/a.ts:1 error"), line("src/a.ts:2 error")];
     const failed = Array.from({ length: 40 }, (_, i) => aFailedJob(`job${i}`, { errorLines }));
     const others = ["job40", "job`41"];
@@ -156,7 +156,7 @@ describe("a graph's check run", () => {
     expect(summary).toContain("30 more places are in the logs, or above.");
   });
 
-  test("is bounded, and says what is left out", () => {
+  test("is limited, and reports what is left out", () => {
     const errorLines = Array.from({ length: 50 }, (_, i) =>
       line(`src/a.ts:${i + 1} ${"x".repeat(480)}`),
     );
@@ -172,7 +172,7 @@ describe("a graph's check run", () => {
     expect(summary).toMatch(/more than a check run holds: \d+ parts are left out/);
   });
 
-  test("lets no job's words be more than words", () => {
+  test("shows the text of jobs only as plain text", () => {
     const evil = "x`</code><img src=x> @octocat #1 [a](b)\n\n# big";
     const { summary, annotations } = check({
       failed: [

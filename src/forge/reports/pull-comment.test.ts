@@ -11,7 +11,7 @@ const comment = (
 const day = (n: number) => new Date(Date.UTC(2030, 0, n));
 
 describe("a pull request's comment", () => {
-  test("says the verdict first, then where all figures are, tables, and how to see it by hand", () => {
+  test("has the verdict first, then links to all figures, tables, and the command to show it", () => {
     const { body, hasRegression } = comment([aRequest()]) ?? {};
     const blocks = blocksOf(body ?? "");
 
@@ -60,7 +60,7 @@ describe("a pull request's comment", () => {
     expect(comment([request])).toBeUndefined();
   });
 
-  test("once it is there, also says that nothing is the matter any more", () => {
+  test("that exists also reports that there are no problems any more", () => {
     const before = aRequest({ id: "a", createdAt: day(1), artifact: "old" });
     const now = aRequest({ id: "b", createdAt: day(2), report: aReport(1_000) });
 
@@ -72,7 +72,7 @@ describe("a pull request's comment", () => {
     expect(told?.body).toMatch(/- \[`old`\]\(https:.*\): Regressions: instructions/);
   });
 
-  test("has the latest of each suite, whatever ended last", () => {
+  test("has the latest result of each suite, in any order of their ends", () => {
     const older = aRequest({ id: "a", createdAt: day(1), endedAt: day(9) });
     const newer = aRequest({ id: "b", createdAt: day(2), report: aReport(900) });
     const other = aRequest({ id: "c", suite: "other", createdAt: day(1), report: aReport(1_000) });
@@ -83,12 +83,12 @@ describe("a pull request's comment", () => {
     expect(told?.hasRegression).toBe(false);
   });
 
-  test("says that something failed while measuring", () => {
+  test("reports that a measurement failed", () => {
     expect(comment([aRequest({ errors: 2 })])?.body).toContain("· 2 things failed while measuring");
   });
 });
 
-describe("what is too long", () => {
+describe("a text that is too long", () => {
   const huge = aReport(1_100, {
     missing: Array.from({ length: 20 }, (_, i) => ({
       case: {
@@ -104,7 +104,7 @@ describe("what is too long", () => {
     })),
   });
 
-  test("is cut by whole parts, and says so", () => {
+  test("is shortened by whole parts, with a note", () => {
     const { body = "" } = comment([aRequest({ report: huge })], { most: 2_000 }) ?? {};
 
     expect(body.length).toBeLessThanOrEqual(2_000);
@@ -123,7 +123,7 @@ describe("what is too long", () => {
     );
   });
 
-  test("fits, whatever the parts, and keeps those that are needed and their order", () => {
+  test("fits for any parts, and keeps needed parts and the order", () => {
     const part = fc.record({
       text: fc.string({ maxLength: 400 }).map((text) => text.replaceAll("\n\n", "\n")),
       isNeeded: fc.boolean(),
@@ -149,7 +149,7 @@ describe("what is too long", () => {
     );
   });
 
-  test("blocks that fold stay whole", () => {
+  test("foldable blocks stay complete", () => {
     expect(blocksOf("a\n\n<details>b\n\nc\n\n</details>\n\nd")).toEqual([
       "a",
       "<details>b\n\nc\n\n</details>",

@@ -79,7 +79,7 @@ const outbox = () =>
   );
 
 describe("a graph", () => {
-  test("is told as it begins, as something fails, and as it ends; and not between", async () => {
+  test("is reported when it begins, when something fails, and when it ends; and not between", async () => {
     await note();
     setGraph(one, { version: 1, state: "running", counts: { queued: 3 } });
     await tell();
@@ -103,7 +103,7 @@ describe("a graph", () => {
     ]);
   });
 
-  test("that runs again after it was over is told again, for two weeks", async () => {
+  test("that runs again after its end is reported again, for two weeks", async () => {
     await note();
     setGraph(one, { version: 1, state: "failed" });
     await tell();
@@ -118,7 +118,7 @@ describe("a graph", () => {
     expect(await tell()).toBe(0);
   });
 
-  test("of a commit that has a newer one is not what its check run shows", async () => {
+  test("of a commit that has a newer graph is not shown in its check run", async () => {
     await note();
     setGraph(one, { version: 1, state: "cancelled" });
     await tell();
@@ -134,7 +134,7 @@ describe("a graph", () => {
     ]);
   });
 
-  test("that another pull request with this head has, too, is shown rather than one that was ended", async () => {
+  test("that another pull request with this head has is shown, rather than a cancelled one", async () => {
     await note();
     setGraph(one, { version: 1, state: "succeeded" });
     now = new Date(now.getTime() + 1_000);
@@ -148,7 +148,7 @@ describe("a graph", () => {
     expect(await tell()).toBe(0);
   });
 
-  test("that never comes is given up after a day, and waited for until then", async () => {
+  test("that never appears is dropped after a day", async () => {
     await note();
     expect(await tell()).toBe(0);
     now = new Date(now.getTime() + 25 * 3_600_000);
@@ -161,7 +161,7 @@ describe("a graph", () => {
 describe("a request to measure", () => {
   const request = { kind: "request", subject: two, name: "" } as const;
 
-  test("is told with a comment and a label when something regressed, and the label goes with it", async () => {
+  test("with a regression gets a comment and a label, and the label is removed with the regression", async () => {
     await note(request);
     requests.set(two, aRequest({ state: "in-progress", report: undefined, endedAt: undefined }));
     await tell();
@@ -187,7 +187,7 @@ describe("a request to measure", () => {
     ]);
   });
 
-  test("says nothing where nothing changed, until somebody asks for it", async () => {
+  test("without changes is not reported until a comment requests it", async () => {
     await note(request);
     requests.set(two, aRequest({ id: two, report: aReport(1_000) }));
     await tell();
@@ -203,7 +203,7 @@ describe("a request to measure", () => {
     ]);
   });
 
-  test("that two pull requests wait for, having one head, is told on each of them, once", async () => {
+  test("that two pull requests with one head share is reported on each of them, once", async () => {
     await note(request);
     await note({ ...request, pull: 8 });
     await note({ ...request, pull: 8 });
@@ -231,7 +231,7 @@ describe("a request to measure", () => {
   });
 });
 
-test("two servers say the same once, and the newest is what stays", async () => {
+test("two servers report the same once, and the newest stays", async () => {
   await note();
   for (let version = 1; version <= 8; version += 1) {
     setGraph(one, { version, state: "running", counts: { failed: version }, jobs: 9 });
@@ -245,7 +245,7 @@ test("two servers say the same once, and the newest is what stays", async () => 
   });
 });
 
-test("what does not change is not read", async () => {
+test("unchanged subjects are not read", async () => {
   await note();
   setGraph(one, { version: 1, state: "running" });
   await tell();

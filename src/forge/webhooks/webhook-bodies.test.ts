@@ -7,7 +7,7 @@ import { type IncomingBody, mostWebhookBytes, WebhookBodies } from "./webhook-bo
 const large = 24 * 1_048_576;
 const forEver = { waitMs: 60_000, readMs: 60_000 };
 
-/** Returns a body that arrives when the test says so, and counts attempts to read it. */
+/** Returns a body whose pieces the test sends, and counts attempts to read it. */
 function sent(statedBytes: number | undefined) {
   let asked = 0;
   let out: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -44,7 +44,7 @@ const directory = await mkdtemp(join(tmpdir(), "grange-webhooks-"));
 afterAll(() => rm(directory, { recursive: true }));
 
 describe("bodies of webhooks", () => {
-  test("are used once they are whole, and seen piece by piece before", async () => {
+  test("are used when they are complete, and checked piece by piece before", async () => {
     const bodies = new WebhookBodies(directory, forEver);
     const one = sent(10);
     const pieces: string[] = [];
@@ -61,7 +61,7 @@ describe("bodies of webhooks", () => {
     expect(pieces).toEqual(["hello", "there"]);
   });
 
-  test("that may be large are read one after the other, and nobody asks for the second before", async () => {
+  test("that may be large are read one after the other; the second is not read before", async () => {
     const bodies = new WebhookBodies(directory, forEver);
     const [first, second] = [sent(large), sent(undefined)];
     const reads = [first, second].map(({ body }) => bodies.read(body, unchecked, text));
@@ -91,7 +91,7 @@ describe("bodies of webhooks", () => {
     await expect(held).rejects.toMatchObject({ code: "cancelled" });
   });
 
-  test("that wait for too long are sent away unread, and one that is silent is given up", async () => {
+  test("that wait too long are rejected unread, and a silent one is dropped", async () => {
     const slow = sent(large);
     const waiting = sent(large);
     const bodies = new WebhookBodies(directory, { waitMs: 5, readMs: 100 });
@@ -110,7 +110,7 @@ describe("bodies of webhooks", () => {
     expect(await used).toBe("next");
   });
 
-  test("are refused by what they say of their size, and by what comes beyond it", async () => {
+  test("are rejected by their stated size, and by bytes beyond it", async () => {
     const bodies = new WebhookBodies(directory, forEver);
     const [huge, more] = [sent(mostWebhookBytes + 1), sent(2)];
     const tooLarge = expect.objectContaining({ code: "resource_exhausted" });
@@ -141,7 +141,7 @@ describe("bodies of webhooks", () => {
     expect(isUsed).toBe(false);
   });
 
-  test("that are large leave no file, not even while they come", async () => {
+  test("that are large leave no file, not even while they arrive", async () => {
     const bodies = new WebhookBodies(directory, forEver);
     const slow = sent(large);
     let seen: () => void = () => {};
@@ -157,7 +157,7 @@ describe("bodies of webhooks", () => {
     expect(await used).toBe("part of it and the rest");
   });
 
-  test("free their place when what uses them throws", async () => {
+  test("release their slot when their use throws", async () => {
     const bodies = new WebhookBodies(directory, forEver);
     for (const n of [1, 2]) {
       const body = sent(large);

@@ -27,7 +27,7 @@ test.each([
   ]);
 });
 
-test("shows a directory of programs once where another one holds it", () => {
+test("shows a directory of programs once when another one contains it", () => {
   const searchPath = [
     "/root/.pyenv/plugins/virtualenv/shims",
     "/root/.pyenv/shims",
@@ -41,7 +41,7 @@ test("shows the Node that runs the worker, wherever it is", () => {
   expect(toolsIn(hidden, [], "/root/node-v20/bin/node", ["/usr"])).toEqual(["/root/node-v20"]);
 });
 
-test("shows what programs lie in, what somebody names, and nothing else of the host", () => {
+test("shows directories of programs, configured paths, and nothing else of the host", () => {
   const settings = {
     path: "/usr/bin",
     homeDir: "/root",
@@ -62,7 +62,7 @@ test("shows what programs lie in, what somebody names, and nothing else of the h
   expect(empty).not.toContain("/var/log");
 });
 
-test("hides what lies among tools on PATH, too", () => {
+test("hides configured paths among tools on PATH, too", () => {
   const farm = mkdtempSync(join(tmpdir(), "grange-view-"));
   onTestFinished(() => rmSync(farm, { recursive: true }));
   const data = join(farm, "data");
@@ -82,7 +82,7 @@ test("hides what lies among tools on PATH, too", () => {
   expect(at("empty", data)).toBeGreaterThan(at("show", farm));
 });
 
-test("hides directories and files that are there, and no file of what is not shown anyway", () => {
+test("hides existing directories and files, and ignores files that are not shown", () => {
   const folder = "/usr/lib";
   const steps = hidingSteps([
     folder,

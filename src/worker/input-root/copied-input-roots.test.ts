@@ -8,7 +8,7 @@ import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { LocalStore } from "../local-store.ts";
 import { copiedInputRoots } from "./input-root.ts";
 
-test("where nothing can be mounted, a job gets copies that it may spoil", async () => {
+test("without mounts, a job gets copies that it may change", async () => {
   const directory = mkdtempSync(join(tmpdir(), "grange-copies-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const farm = memoryBlobStore();

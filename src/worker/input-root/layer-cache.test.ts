@@ -10,7 +10,7 @@ import { countingFetches } from "../counting-fetches.ts";
 import { LocalStore } from "../local-store.ts";
 import { LayerCache } from "./layer-cache.ts";
 
-test("of a tree that differs in one file from others, only what is new is fetched and built", async () => {
+test("for a tree that differs in one file, only new parts are fetched and built", async () => {
   const directory = mkdtempSync(join(tmpdir(), "grange-layers-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const store = memoryBlobStore();

@@ -26,7 +26,7 @@ function graphOf(entries: readonly TreeEntry[]): InputDirectory {
   return of(tree.root.digest);
 }
 
-test("gives dependencies a layer of their own, which a change elsewhere leaves as it is", () => {
+test("gives dependencies a separate layer, which does not change with other files", () => {
   const dependencies = many("web/node_modules/a", 100);
 
   const before = planLayers(graphOf([...dependencies, file("web/a.ts")]));
@@ -41,7 +41,7 @@ test("keeps a small tree in one layer", () => {
   expect(planLayers(graphOf([...many("node_modules/a", 10), file("a")]))).toHaveLength(1);
 });
 
-test("tells equal directories at different places apart", () => {
+test("distinguishes equal directories at different places", () => {
   const keys = planLayers(graphOf([...many("a/vendor", 80), ...many("b/vendor", 80)])).map(
     ({ key }) => key,
   );
@@ -49,7 +49,7 @@ test("tells equal directories at different places apart", () => {
   expect(new Set(keys).size).toBe(3);
 });
 
-test("the layers of a tree hold each of its files once", () => {
+test("the layers of a tree contain each of its files once", () => {
   const graph = graphOf([...many("node_modules/a", 100), ...many("src", 5)]);
 
   const files = planLayers(graph).flatMap((layer) =>
@@ -60,7 +60,7 @@ test("the layers of a tree hold each of its files once", () => {
   expect(new Set(files).size).toBe(105);
 });
 
-test("gives what another tree had at the same place a layer of its own", () => {
+test("gives a part that another tree had at the same place its own layer", () => {
   const headers = many("include/lib", 30);
   const first = graphOf([...headers, file("src/a.c")]);
   const second = graphOf([...headers, file("src/b.c")]);
@@ -75,7 +75,7 @@ test("gives what another tree had at the same place a layer of its own", () => {
   expect(inRest.map(({ path }) => path)).toEqual(["src/b.c"]);
 });
 
-test("spreads many shared directories over few layers, and builds but one of them anew", () => {
+test("distributes many shared directories over few layers, and rebuilds only one of them", () => {
   const entries = Array.from({ length: 80 }, (_, n) => many(`lib/p${n}`, 30)).flat();
   const everything = () => true;
   const before = planLayers(graphOf([...entries, file("a")]), (_, path) => path.startsWith("lib/"));

@@ -38,14 +38,14 @@ describe("a number", () => {
     expect(verdict.outcome).toBe(message === "" ? Outcome.SUCCEEDED : Outcome.FAILED);
   });
 
-  test("has a maximum, too, and one that is optional need not be told", async () => {
+  test("may have a maximum, and an optional number may be missing", async () => {
     const rules = { numbers: { leaks: { pattern: "^leaked (\\d+)", max: 0, optional: true } } };
 
     expect((await judged(rules, "fine\n")).outcome).toBe(Outcome.SUCCEEDED);
     expect((await judged(rules, "leaked 3\n")).message).toBe("leaks was 3, more than 0");
   });
 
-  test("is found with what was allowed, also when the run failed for another reason", async () => {
+  test("is reported with its limits, also when the run failed for another reason", async () => {
     const verdict = await judged(coverage, "coverage: 70%\n", bad);
 
     expect(verdict.findings?.numbers).toMatchObject([{ name: "coverage", value: 70, min: 80 }]);
@@ -53,7 +53,7 @@ describe("a number", () => {
   });
 });
 
-test("each pattern of success must be seen, and it is said which was not", async () => {
+test("each pattern of success must appear, and missing ones are named", async () => {
   const rules = { success: ["^ALL TESTS PASSED$", "^bye"] };
 
   expect(await judged(rules, "ALL TESTS PASSED\nbye\n")).toMatchObject({
@@ -92,7 +92,7 @@ describe("a class of failures", () => {
     expect(verdict.outcome).toBe(ended.outcome);
   });
 
-  test("that fails makes a failure of a run that exited well, and says where it was seen", async () => {
+  test("makes a run fail that exited with 0, and names the line", async () => {
     expect(await judged(rules, "fine\nLeakSanitizer: 8 bytes\n")).toMatchObject({
       outcome: Outcome.FAILED,
       failureClass: "leak",
@@ -111,7 +111,7 @@ test("error lines are collected with their numbers: the first 50, at most 500 ch
   expect(findings?.errorLines[1]?.text).toHaveLength(500);
 });
 
-test("lines with which the script shows its own commands prove nothing", async () => {
+test("lines in which the script prints its own commands do not count", async () => {
   const rules = { success: ["PASSED"], shown: ["$ ./test && echo PASSED"] };
 
   expect((await judged(rules, "$ ./test && echo PASSED\n")).outcome).toBe(Outcome.FAILED);
@@ -129,8 +129,8 @@ function unpredictable(length: number): string {
   }).join("");
 }
 
-describe("a log that is made to cost much", () => {
-  test("is judged no further than the budget, and its run does not count as good", () => {
+describe("a log that is expensive to judge", () => {
+  test("is judged up to the budget, and its run does not count as a success", () => {
     // 2^200 states: nearly each character creates a new one.
     const judge = new RuleJudge({ errors: ["[ab]*a[ab]{200}$"] }, { excessMs: 50 });
     const text = unpredictable(4_096);
@@ -141,7 +141,7 @@ describe("a log that is made to cost much", () => {
     expect(judge.seen.whole).toBe(false);
   });
 
-  test("is one whose lines take more than they may, all together; a slow line alone is none", () => {
+  test("is one whose lines exceed the allowance together; a single slow line is not", () => {
     let nowMs = 0;
     let lineMs = 0;
     const clock = () => (nowMs += lineMs);
@@ -156,7 +156,7 @@ describe("a log that is made to cost much", () => {
     expect(judge.seen).toMatchObject({ whole: false, errors: [{ number: 1 }, { number: 2 }] });
   });
 
-  test("such as one that tells a number ten thousand times in long lines, is cut off the same", () => {
+  test("such as one with a number ten thousand times in long lines, is also stopped", () => {
     const judge = new RuleJudge(
       { numbers: { n: { pattern: "(.?){120}(\\d+)" } } },
       { excessMs: 50 },
@@ -168,7 +168,7 @@ describe("a log that is made to cost much", () => {
     expect(judge.seen.whole).toBe(false);
   });
 
-  test("lets others have their turn in between", async () => {
+  test("does not block other work", async () => {
     const judge = new LogJudge({ errors: ["[ab]*a[ab]{200}$"] });
     let turns = 0;
     let other = setImmediate(function again() {

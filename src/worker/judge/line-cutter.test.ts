@@ -11,7 +11,7 @@ function linesOf(...chunks: (string | Uint8Array)[]) {
   return [...lines, ...cutter.end()].map(({ number, text }) => `${number} ${text}`);
 }
 
-test("lines are whole, wherever the chunks were cut", () => {
+test("lines are complete for any division into chunks", () => {
   const euro = encoder.encode("5 €\n");
 
   expect(linesOf("one\ntw", "o\n\nfo", euro.subarray(0, 3), euro.subarray(3), "end")).toEqual([
@@ -33,7 +33,7 @@ test.each([
   expect(linesOf(...text.split(""))).toEqual(seen);
 });
 
-test("of a line without end, its beginning is kept, and the next has the number that the page gives it", () => {
+test("the beginning of an endless line is kept, and the next line has the page's number", () => {
   const cutter = new LineCutter();
 
   const lines = [
@@ -48,7 +48,7 @@ test("of a line without end, its beginning is kept, and the next has the number 
   ]);
 });
 
-test("a line that is made of nothing but escape sequences costs no more than its length", () => {
+test("a line of only escape sequences costs no more than its length", () => {
   const hostile = `${"\u001b[".repeat(2_000)}\n${"\u001b]".repeat(2_000)}\n`;
 
   expect(linesOf(hostile).length).toBe(2);

@@ -9,7 +9,7 @@ const piece = fc.oneof(
   fc.constantFrom("10%\r20%\r30%", "\r", "\r\r\n"),
 );
 
-test("a line has the number under which the log's page shows it", () => {
+test("a line has the number that the log's page shows", () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const text = pieces.join("");

@@ -4,7 +4,7 @@ import { parseCgroups } from "./cgroup-files.ts";
 const line = (root: string, at: string, rest: string) =>
   `30 24 0:26 ${root} ${at} rw,nosuid - ${rest}`;
 
-test("finds the group of each controller, and that of v2 beside them", () => {
+test("finds the group of each controller, and the v2 group beside them", () => {
   const mountInfo = [
     line("/", "/sys/fs/cgroup/cpu,cpuacct", "cgroup cgroup rw,cpu,cpuacct"),
     line("/", "/sys/fs/cgroup/memory", "cgroup cgroup rw,memory"),
@@ -18,7 +18,7 @@ test("finds the group of each controller, and that of v2 beside them", () => {
   expect(v2).toBe("/sys/fs/cgroup/unified/c");
 });
 
-test("finds its place where a container mounts only a part", () => {
+test("finds its group when a container mounts only a part", () => {
   const mountInfo = line("/docker/1", "/sys/fs/cgroup/memory", "cgroup cgroup rw,memory");
 
   expect(parseCgroups(mountInfo, "2:memory:/docker/1/x").v1.get("memory")).toBe(

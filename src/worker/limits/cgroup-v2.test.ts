@@ -7,7 +7,7 @@ const written = (limits: Parameters<typeof settingsOf>[0], ...controllers: strin
     ({ file, text }) => `${file}=${text}`,
   );
 
-test("memory is limited without a way out into swap, and a tree ends as one", () => {
+test("memory is limited without swap, and a tree is killed as a whole", () => {
   expect(written({ memoryBytes: 1e9, processes: 7 })).toEqual([
     "memory.max=1000000000",
     "memory.swap.max=0",
@@ -15,7 +15,7 @@ test("memory is limited without a way out into swap, and a tree ends as one", ()
   ]);
 });
 
-test("whole CPUs of one's own need no quota, fractions and borrowed ones do", () => {
+test("whole exclusive CPUs need no quota; fractions and shared CPUs do", () => {
   const all = ["cpu", "cpuset", "pids"];
 
   expect(written({ cpus: 2, cpuSet: [2, 3], processes: 7 }, ...all)).toEqual([
@@ -32,11 +32,11 @@ test("whole CPUs of one's own need no quota, fractions and borrowed ones do", ()
   ]);
 });
 
-test("nothing is limited that nobody limits", () => {
+test("without limits, nothing is limited", () => {
   expect(written({ processes: 7 }, "cpu", "cpuset")).toEqual([]);
 });
 
-test("the cache of files is charged, and not held", () => {
+test("cached files are charged, but not held", () => {
   const stat = new Map([
     ["anon", 10],
     ["file", 70],

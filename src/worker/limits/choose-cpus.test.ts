@@ -23,7 +23,7 @@ test.each([
   expect(cpusFor(share)).toBe(many);
 });
 
-test("slots have CPUs of their own while there are enough", () => {
+test("slots have their own CPUs while there are enough", () => {
   const slots = fc.integer({ min: 1, max: 16 });
   const share = fc.double({ min: 0.1, max: 8, noNaN: true });
   fc.assert(
@@ -37,7 +37,7 @@ test("slots have CPUs of their own while there are enough", () => {
   );
 });
 
-test("where there are too few, no CPU has more than one slot more than another", () => {
+test("with too few CPUs, the numbers of slots per CPU differ by at most one", () => {
   const gen = [fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 30 })] as const;
   fc.assert(
     fc.property(...gen, (many, slots) => {
@@ -51,11 +51,11 @@ test("where there are too few, no CPU has more than one slot more than another",
   );
 });
 
-test("fractions share a CPU before they crowd one that is full", () => {
+test("fractions share a CPU before a full CPU gets more", () => {
   expect(placeAll([0, 1], [1, 0.5, 0.5])).toEqual([[0], [1], [1]]);
 });
 
-test("what is given back is free again", () => {
+test("released CPUs are free again", () => {
   const share = fc.double({ min: 0.1, max: 4, noNaN: true });
   fc.assert(
     fc.property(fc.array(share, { maxLength: 20 }), (shares) => {
@@ -73,7 +73,7 @@ test("what is given back is free again", () => {
   );
 });
 
-test("threads of one core go to one slot, and single ones to cores of their own", () => {
+test("a slot gets the threads of one core, and single CPUs come from different cores", () => {
   const cores = new Map([0, 1, 2, 3].map((cpu) => [cpu, `${cpu % 2}`]));
 
   expect(placeAll([0, 1, 2, 3], [2, 2], cores)).toEqual([
@@ -83,6 +83,6 @@ test("threads of one core go to one slot, and single ones to cores of their own"
   expect(placeAll([0, 1, 2, 3], [1, 1], cores)).toEqual([[0], [1]]);
 });
 
-test("asked for more than there are, it gives all", () => {
+test("a request for more CPUs than exist gets all of them", () => {
   expect(chooseCpus([4, 7], noCores, new Map(), 9)).toEqual([4, 7]);
 });

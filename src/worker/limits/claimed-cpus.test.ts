@@ -16,7 +16,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const two = (loads: CpuLoads) => chooseCpus([0, 1, 2, 3], new Map(), loads, 2);
 
-test("workers that share a directory have CPUs of their own while there are enough", async () => {
+test("workers that share a directory have separate CPUs while there are enough", async () => {
   const [one, other] = [await claimCpus(dir, two), await claimCpus(dir, two)];
 
   expect(one.cpus).toEqual([0, 1]);
@@ -24,7 +24,7 @@ test("workers that share a directory have CPUs of their own while there are enou
   expect((await claimCpus(dir, two)).cpus).toHaveLength(2);
 });
 
-test("what one gives up, the next may have; nothing is left", async () => {
+test("released CPUs are available to others, and no record stays", async () => {
   const one = await claimCpus(dir, two);
   (await claimCpus(dir, two)).giveUp();
   one.giveUp();
@@ -33,7 +33,7 @@ test("what one gives up, the next may have; nothing is left", async () => {
   expect((await claimCpus(dir, two)).cpus).toEqual([0, 1]);
 });
 
-test("what a dead worker claimed is free, and so is its lock", async () => {
+test("the CPUs and the lock of a dead worker are free", async () => {
   const gone = `999999999-1-${ownOwner().split("-")[2]}`;
   writeFileSync(join(dir, `${gone}~gone`), "0,1");
   writeFileSync(join(dir, "lock"), gone);
@@ -42,7 +42,7 @@ test("what a dead worker claimed is free, and so is its lock", async () => {
   expect(readdirSync(dir)).toHaveLength(1);
 });
 
-test("of four that begin at once, none has less than is there for it", async () => {
+test("of four that start at once, none gets fewer CPUs than available", async () => {
   const script = `
     const { claimCpus } = await import(${JSON.stringify(new URL("./claimed-cpus.ts", import.meta.url).pathname)});
     const { chooseCpus } = await import(${JSON.stringify(new URL("./choose-cpus.ts", import.meta.url).pathname)});

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { HeldPeak } from "./held-peak.ts";
 
-test("the cache of a file that was copied is not needed memory", () => {
+test("the cache of a copied file is not needed memory", () => {
   const peak = new HeldPeak();
   peak.see({ chargedBytes: 60, heldBytes: 10 });
   peak.see({ chargedBytes: 100, heldBytes: 12 });
@@ -10,7 +10,7 @@ test("the cache of a file that was copied is not needed memory", () => {
   expect(peak.of(100)).toBe(12);
 });
 
-test("what nobody saw grow is taken for needed", () => {
+test("growth between two samples counts as needed", () => {
   const peak = new HeldPeak();
   peak.see({ chargedBytes: 20, heldBytes: 15 });
 
@@ -18,14 +18,14 @@ test("what nobody saw grow is taken for needed", () => {
   expect(new HeldPeak().of(100)).toBe(100);
 });
 
-test("where the kernel keeps no peak, the greatest that was seen counts", () => {
+test("without a kernel peak, the highest sample counts", () => {
   const peak = new HeldPeak();
   peak.see({ chargedBytes: 20, heldBytes: 15 });
 
   expect(peak.of(0)).toBe(15);
 });
 
-test("it is never less than what was held, nor more than the kernel's peak", () => {
+test("the peak is never below the held memory, nor above the kernel's peak", () => {
   const bytes = fc.nat(1_000);
   fc.assert(
     fc.property(fc.array(fc.tuple(bytes, bytes)), bytes, (pairs, beyond) => {

@@ -12,7 +12,7 @@ test.each([
   expect(parseCpuList(text)).toEqual(cpus);
 });
 
-test("a list is written as the kernel and taskset read it", () => {
+test("a CPU list is written as the kernel and taskset read it", () => {
   expect(cpuListText([3, 0, 10])).toBe("0,3,10");
 });
 

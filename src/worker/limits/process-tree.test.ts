@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { parseTimes } from "./proc-limiter.ts";
 import { descendantsOf, parseStat } from "./process-tree.ts";
 
-test("reads a process whose name holds spaces and parentheses", () => {
+test("reads a process whose name contains spaces and parentheses", () => {
   const numbers = Array.from({ length: 50 }, (_, i) => i + 3);
   const info = parseStat(`42 (a ) b) S ${numbers.slice(1).join(" ")}`);
 
   expect(info).toMatchObject({ pid: 42, parent: 4, startTime: "22" });
 });
 
-test("finds all that descend from a process, and nobody else", () => {
+test("finds all descendants of a process, and no other process", () => {
   const of = (pid: number, parent: number) => ({
     pid,
     parent,

@@ -4,31 +4,31 @@ import { limitsWithin, slotShare, slotShareText } from "./slot-share.ts";
 const gibibyte = 1024 ** 3;
 const machine = { cpus: 8, memoryBytes: 33 * gibibyte };
 
-test("without a size class nothing is limited, whatever the slots", () => {
+test("without a size class nothing is limited, for any number of slots", () => {
   expect(slotShare({ slots: 4, hasClass: false }, machine)).toEqual({});
 });
 
-test("a size class makes even parts of the machine, and leaves the worker some", () => {
+test("a size class divides the machine evenly, and reserves some for the worker", () => {
   expect(slotShare({ slots: 4, hasClass: true }, machine)).toEqual({
     cpus: 2,
     memoryBytes: 8 * gibibyte,
   });
 });
 
-test("what is said holds, and only that when no class is", () => {
+test("configured values are used; without a class only these", () => {
   expect(slotShare({ slots: 4, hasClass: true, cpus: 1.5 }, machine)).toMatchObject({ cpus: 1.5 });
   expect(slotShare({ slots: 4, hasClass: false, memoryBytes: gibibyte }, machine)).toEqual({
     memoryBytes: gibibyte,
   });
 });
 
-test("all of a machine can be given though there is a class", () => {
+test("the whole machine can be given, even with a class", () => {
   expect(slotShare({ slots: 4, hasClass: true, cpus: null, memoryBytes: null }, machine)).toEqual(
     {},
   );
 });
 
-test("more slots than CPUs have fractions, which are never more than there is", () => {
+test("more slots than CPUs get fractions, whose sum never exceeds the machine", () => {
   const { cpus = 0 } = slotShare({ slots: 3, hasClass: true }, { ...machine, cpus: 2 });
 
   expect(cpus).toBe(0.66);
@@ -43,7 +43,7 @@ test.each([
   expect(() => slotShare({ slots: 1, hasClass: false, ...told }, machine)).toThrow(says);
 });
 
-test("an action's own limits lower what its slot gives, and never raise it", () => {
+test("an action's own limits reduce its slot's share, and never raise it", () => {
   const share = { cpus: 2, memoryBytes: gibibyte };
 
   expect(limitsWithin({ processes: 1, cpus: 1, memoryBytes: 4 * gibibyte }, share)).toEqual({

@@ -19,7 +19,7 @@ function pipe() {
   return { readEnd, writeEnd: openSync(path, constants.O_WRONLY), file: `${path}.log` };
 }
 
-test("a listener is given all that is printed, also what is too much to be kept", async () => {
+test("a listener receives all output, even beyond the stored limit", async () => {
   const { readEnd, writeEnd, file } = pipe();
   const heard: Buffer[] = [];
   const log = new CapturedLog(file, readEnd, 4, {
@@ -35,7 +35,7 @@ test("a listener is given all that is printed, also what is too much to be kept"
   expect(await readFile(file, "utf8")).toMatch(/^0123\n\[grange: the log was cut/);
 });
 
-test("a listener that is slow loses nothing of what was printed before the end", async () => {
+test("a slow listener receives all output from before the end", async () => {
   const { readEnd, writeEnd, file } = pipe();
   const heard: number[] = [];
   let begun = () => {};
@@ -61,7 +61,7 @@ test("a listener that is slow loses nothing of what was printed before the end",
   expect(heard).toEqual([20_000, 40_000]);
 });
 
-test("a pipe that somebody else holds open is given up", async () => {
+test("a pipe that another process keeps open is abandoned", async () => {
   const { readEnd, writeEnd, file } = pipe();
   const log = new CapturedLog(file, readEnd, 1e6, { hear: async () => {} });
   writeSync(writeEnd, "last words\n");

@@ -54,7 +54,7 @@ async function resultOf(
   return { result, farm, collected };
 }
 
-test("each output is named as the command spelled it, once, and what is not there is left out", async () => {
+test("each output is named as in the command, once, and missing ones are left out", async () => {
   const root = emptyRoot();
   mkdirSync(join(root, "d/sub"), { recursive: true });
   writeFileSync(join(root, "d/f"), "f");
@@ -82,7 +82,7 @@ test.each([
   expect(refused).toEqual([expect.stringContaining(why)]);
 });
 
-test("a path in both older lists is whatever it turns out to be", async () => {
+test("a path in both older lists may be either kind", async () => {
   const root = emptyRoot();
   mkdirSync(join(root, "d"));
   writeFileSync(join(root, "f"), "");
@@ -94,7 +94,7 @@ test("a path in both older lists is whatever it turns out to be", async () => {
   expect(result.outputDirectories.map(({ path }) => path)).toEqual(["d"]);
 });
 
-test("readers of the older lists find symlinks where they look for them, others in one list", async () => {
+test("readers of the older lists find symlinks in their fields, others in one list", async () => {
   const root = emptyRoot();
   mkdirSync(join(root, "d"));
   symlinkSync("d", join(root, "to-directory"));
@@ -111,7 +111,7 @@ test("readers of the older lists find symlinks where they look for them, others 
   expect(now.outputFileSymlinks).toEqual([]);
 });
 
-test("what cannot be an output is refused, and the others are taken all the same", async () => {
+test("an illegal output is rejected, and the others are collected", async () => {
   const root = emptyRoot();
   writeFileSync(join(root, "test.log"), "log");
   const socket = createServer().listen(join(root, "socket"));
@@ -124,7 +124,7 @@ test("what cannot be an output is refused, and the others are taken all the same
   expect(refused).toEqual([expect.stringContaining("a socket"), expect.stringContaining('".."')]);
 });
 
-test("a sparse file counts by its length, and is not read", async () => {
+test("a sparse file counts with its length, and is not read", async () => {
   const root = emptyRoot();
   writeFileSync(join(root, "sparse"), "");
   truncateSync(join(root, "sparse"), 20 * 1024 ** 3);
@@ -170,7 +170,7 @@ test("all outputs together have a limit, too", async () => {
   expect(refused).toEqual([expect.stringContaining("the limit for all outputs is 19.5 KiB")]);
 });
 
-test("collecting ends when it is aborted", async () => {
+test("an abort ends the collection", async () => {
   const root = emptyRoot();
   writeFileSync(join(root, "f"), "f");
   const signal = AbortSignal.abort("cancelled");
@@ -178,7 +178,7 @@ test("collecting ends when it is aborted", async () => {
   await expect(collect(root, { outputPaths: ["f"] }, { signal })).rejects.toBe("cancelled");
 });
 
-test("names of any letters are kept to the byte", async () => {
+test("names keep their exact bytes", async () => {
   const root = emptyRoot();
   const names = ["e\u0301", "é", "two\nlines", " ", "\u{1F600}", "～", "\uFFFD"];
   mkdirSync(join(root, "d"));
@@ -259,7 +259,7 @@ test("a Tree is, byte for byte, what every other client makes of the directory",
   expect(directory?.isTopologicallySorted).toBe(true);
 });
 
-test("directories are stored one by one, too, when a command asks for them", async () => {
+test("directories are also stored one by one when a command requests it", async () => {
   const root = emptyRoot();
   mkdirSync(join(root, "t/a"), { recursive: true });
   writeFileSync(join(root, "t/a/x"), "x");
@@ -272,7 +272,7 @@ test("directories are stored one by one, too, when a command asks for them", asy
   expect(Buffer.from(top ?? []).toString("latin1")).toContain("a");
 });
 
-test("times and modes are told when a command asks for them, and only then", async () => {
+test("times and modes are included only when a command requests them", async () => {
   const root = emptyRoot();
   mkdirSync(join(root, "d"));
   for (const path of ["f", "d/g"]) {
@@ -301,7 +301,7 @@ function digestOfMessage(message: { hash: string; sizeBytes: bigint } | undefine
   >;
 }
 
-test("a link of an output directory may lead out of it, and not out of the root", async () => {
+test("a link in an output directory may point out of it, but not out of the root", async () => {
   const root = emptyRoot();
   mkdirSync(join(root, "w/od"), { recursive: true });
   symlinkSync("../x", join(root, "w/od/up"));

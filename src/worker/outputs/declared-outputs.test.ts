@@ -10,7 +10,7 @@ const command = (init: {
   workingDirectory?: string;
 }) => create(CommandSchema, init);
 
-test("the newer list is the only one when it is there", () => {
+test("the newer list is the only one when it exists", () => {
   const declared = declaredOutputs(
     command({ outputPaths: ["f", "d"], outputFiles: ["f"], outputDirectories: ["d"] }),
   );
@@ -21,7 +21,7 @@ test("the newer list is the only one when it is there", () => {
   ]);
 });
 
-test("each of the older lists says what may be there, unless a path is in both", () => {
+test("each of the older lists defines the kind, unless a path is in both", () => {
   const declared = declaredOutputs(
     command({ outputFiles: ["f", "both", "f"], outputDirectories: ["d", "both"] }),
   );
@@ -33,7 +33,7 @@ test("each of the older lists says what may be there, unless a path is in both",
   ]);
 });
 
-test("paths are below the working directory, and kept as they were written", () => {
+test("paths are below the working directory, and stay as they were written", () => {
   const declared = declaredOutputs(
     command({ outputPaths: ["a/b/", "", "c"], workingDirectory: "w/x" }),
   );

@@ -44,7 +44,7 @@ test.each(["/bin/sh", "/bin/bash"])("%s becomes a command with all its letters",
   expect(directory).toBe("/usr");
 });
 
-test("a program that is not there is answered with 127", () => {
+test("a missing program ends with 127", () => {
   const script = goScript({ arguments: ["no-such"], environment: new Map(), directory: "/" });
 
   expect(() => execFileSync("/bin/sh", ["-s"], { input: script, stdio: "pipe" })).toThrow(

@@ -156,16 +156,12 @@ describe("a worker in a container that hides parts of /proc", () => {
       level: sharedProc,
     },
   ] as const) {
-    test(
-      `as ${user} isolates its jobs with the /proc that is there`,
-      needs(container),
-      async () => {
-        const ran = await runJobsIn(inContainer(become), { sandbox, jobs });
+    test(`as ${user} isolates its jobs with the available /proc`, needs(container), async () => {
+      const ran = await runJobsIn(inContainer(become), { sandbox, jobs });
 
-        expect(ran.facilities["sandbox"]).toMatch(level);
-        expectGoodRuns(ran);
-      },
-    );
+      expect(ran.facilities["sandbox"]).toMatch(level);
+      expectGoodRuns(ran);
+    });
   }
 });
 
@@ -193,7 +189,7 @@ test(
   },
 );
 
-describe("a worker where no user namespaces may be made", () => {
+describe("a worker without the right to create user namespaces", () => {
   const forbid = 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"';
   const withRights = ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh"];
 

@@ -59,7 +59,7 @@ describe("dumps show nothing of a secret", () => {
       expect(told).not.toContain(long.slice(at, at + 16));
   });
 
-  test("and of a value alone no column of text either", () => {
+  test("without a prefix, the text column is hidden, too", () => {
     const told = masked(
       xxd(Buffer.from(`${long.slice(0, 28)}`)),
       new SecretForms([Buffer.from(long.slice(0, 28))]),
@@ -112,7 +112,7 @@ describe("a secret is hidden", () => {
     },
   );
 
-  test("in base64 that is wrapped, keeping the lines", () => {
+  test("in base64 with line breaks, and the line breaks stay", () => {
     const long = "x".repeat(100) + secret + "y".repeat(100);
     const wrapped = base64(long).replaceAll(/(.{20})/g, "$1\n");
 
@@ -133,7 +133,7 @@ describe("a secret is hidden", () => {
   });
 });
 
-test("what is no secret stays as it is, byte for byte", () => {
+test("other text is unchanged, byte for byte", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat()), (bytes, at) => {
       const mask = new SecretForms([Buffer.from("never in here, whatever comes")]).mask();
@@ -158,7 +158,7 @@ const noise = fc.constantFrom(
   "x",
 );
 
-test("however a log is cut, it comes out the same, and no secret can be read in it", () => {
+test("for any division of a log, the result is the same and contains no secret", () => {
   fc.assert(
     fc.property(
       fc.array(few, { minLength: 1, maxLength: 3 }),
@@ -190,7 +190,7 @@ function shown(text: string): string {
   return text.replaceAll(new RegExp(`${escape}\\[[0-9;]*m|[\\r\\n]`, "g"), "");
 }
 
-test("the time is linear, also for logs that are almost nothing but secrets", () => {
+test("the time is linear, also for logs that consist mostly of secrets", () => {
   const of = new SecretForms([Buffer.alloc(8_000, "a"), Buffer.from(`${"a".repeat(5_000)}b`)]);
   const cpuMs = (bytes: number) => {
     const mask = of.mask();
@@ -207,7 +207,7 @@ test("the time is linear, also for logs that are almost nothing but secrets", ()
   expect(twice / once).toBeLessThan(3.5);
 });
 
-test("endless escape sequences within what may become a secret are not held for ever", () => {
+test("endless escape sequences inside a possible secret are not buffered forever", () => {
   const mask = forms.mask();
   const colours = Buffer.from("\u001b[31m".repeat(10_000));
   let out = mask.pass(Buffer.from(secret.slice(0, 6))).byteLength;

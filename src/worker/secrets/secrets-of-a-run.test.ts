@@ -45,7 +45,7 @@ for (const { sandbox, need } of sandboxes) {
     });
     const printed = async (job: FakeJob) => text((await farm.run(job)).result?.stdoutRaw);
 
-    test("finds them as files in memory, which it may read and nothing else", async () => {
+    test("finds them as files in memory, which it may only read", async () => {
       const told = await printed({
         secrets: given,
         script: `
@@ -71,7 +71,7 @@ for (const { sandbox, need } of sandboxes) {
       ]);
     });
 
-    test("cannot show them: not on either stream, not in parts, not in the message", async () => {
+    test("cannot print them: on neither stream, nor in parts, nor in the message", async () => {
       const finished = await farm.run({
         secrets: given,
         command: { outputPaths: ["out"] },
@@ -87,7 +87,7 @@ for (const { sandbox, need } of sandboxes) {
       for (const log of farm.logs.values()) expect(log.toString()).not.toContain(token);
     });
 
-    test("leaves them neither on the machine, nor to runs at the same time or later", async () => {
+    test("leaves them neither on the machine, nor for other or later runs", async () => {
       const looking = `
         sleep 0.3; test -e /grange/secrets && echo "there is a folder"; echo "[$GRANGE_SECRETS]"
         for p in /proc/[0-9]*; do
@@ -105,7 +105,7 @@ for (const { sandbox, need } of sandboxes) {
   });
 }
 
-test("a worker without walls is given none: the run goes elsewhere, and never began", async () => {
+test("a worker without isolation gets none: another worker gets the run, which has not started", async () => {
   const farm = new FakeFarm();
   const dataDir = mkdtempSync(join(tmpdir(), "grange-secrets-"));
   const worker = await startWorkerOn(farm, configFor(dataDir, "none"), logger);

@@ -22,7 +22,7 @@ const networkNamespace: Need = {
 };
 
 test(
-  "the program brings the loopback of a new network namespace up",
+  "the program activates the loopback of a new network namespace",
   needs(architecture, networkNamespace),
   () => {
     const directory = mkdtempSync(join(tmpdir(), "grange-loopback-"));
@@ -64,6 +64,6 @@ test.each([
   expect(program.subarray(-40, -37).toString("latin1")).toBe("lo\0");
 });
 
-test("an architecture that is not known has no program", () => {
+test("an unknown architecture has no program", () => {
   expect(loopbackProgram("s390x")).toBeUndefined();
 });

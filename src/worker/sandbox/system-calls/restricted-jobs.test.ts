@@ -85,7 +85,7 @@ for (const { sandbox, need } of await sandboxNeeds(["bubblewrap", "namespaces"])
       },
     );
 
-    test("may make sockets, threads, pipes, and trace what they started", async () => {
+    test("may create sockets, threads and pipes, and trace their own processes", async () => {
       const script = `node -e '
         const net = require("net");
         const server = net.createServer((socket) => socket.end("by TCP\\n")).listen(0, "::1", () =>
@@ -97,7 +97,7 @@ for (const { sandbox, need } of await sandboxNeeds(["bubblewrap", "namespaces"])
       expect(await printed(farm, script)).toBe("1\nby TCP\n");
     });
 
-    test("make user namespaces, unless their worker forbids it", async () => {
+    test("may create user namespaces, unless their worker forbids it", async () => {
       const script = "unshare -Ur true 2>/dev/null && echo yes || echo no";
       const strict = await farmOf({ allowsNamespaces: false });
 
@@ -124,7 +124,7 @@ for (const { sandbox, need } of await sandboxNeeds(["bubblewrap", "namespaces"])
       expect(lax.registered?.facilities["system calls"]).toContain("allowed: keyctl");
     });
 
-    test("reach no abstract socket of the machine, with network either", needs(scope), async () => {
+    test("reach no abstract socket of the machine, even with network", needs(scope), async () => {
       const name = `grange-${randomUUID()}`;
       const listener = createServer((socket) => socket.end("hello"));
       await new Promise<void>((resolve) => listener.listen(`\0${name}`, resolve));

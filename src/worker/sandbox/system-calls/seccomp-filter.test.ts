@@ -22,7 +22,7 @@ const EPERM = { errno: 1 };
 const ENOSYS = { errno: 38 };
 const EAFNOSUPPORT = { errno: 97 };
 
-test.each(tables)("%s programs may make no call of the list, and each other one", (table) => {
+test.each(tables)("%s programs may make no call of the list, and all others", (table) => {
   const refused = new Set(
     Object.values(refusedCalls).flatMap((numbers: Partial<Record<CallTable, number>>) =>
       numbers[table] === undefined ? [] : [numbers[table]],
@@ -43,12 +43,12 @@ test.each(tables)("%s programs may make no call of the list, and each other one"
   expect(refused.size).toBeGreaterThan(25);
 });
 
-test.each(tables)("%s programs find no call that is newer than the list", (table) => {
+test.each(tables)("%s programs get ENOSYS for calls newer than the list", (table) => {
   expect(verdict(table, 470)).toEqual(ENOSYS);
   expect(verdict(table, 0xffff_ffff)).toEqual(ENOSYS);
 });
 
-test.each(tables)("%s programs make sockets of usual families only", (table) => {
+test.each(tables)("%s programs may create only sockets of usual families", (table) => {
   const families = [1, 2, 10, 16].map((family) =>
     verdict(table, inspectedCalls.socket[table], [family]),
   );
@@ -57,7 +57,7 @@ test.each(tables)("%s programs make sockets of usual families only", (table) => 
     expect(verdict(table, inspectedCalls.socket[table], [family])).toEqual(EAFNOSUPPORT);
 });
 
-test("32-bit programs make sockets by the call that a filter can look at", () => {
+test("32-bit programs create sockets by the call that a filter can check", () => {
   expect(verdict("i386", inspectedCalls.socketcall.i386, [1])).toEqual(EAFNOSUPPORT);
   // Connecting an existing socket.
   expect(verdict("i386", inspectedCalls.socketcall.i386, [3])).toBe("allow");
@@ -75,7 +75,7 @@ test("x32 programs and other architectures have no calls at all", () => {
   }
 });
 
-test.each(tables)("%s programs make user namespaces, unless a worker says otherwise", (table) => {
+test.each(tables)("%s programs may create user namespaces, unless a worker forbids it", (table) => {
   const newUser = 0x1000_0000;
   const usualThread = 0x3d_0f00;
   const none = { ...usual, allowsNamespaces: false };
@@ -97,6 +97,6 @@ test("a worker allows single calls", () => {
   expect(verdict("x64", refusedCalls.userfaultfd.x64, [], settings)).toEqual(EPERM);
 });
 
-test("an architecture whose calls are not known has no filter", () => {
+test("an architecture with unknown calls has no filter", () => {
   expect(seccompFilter("s390x", usual)).toBeUndefined();
 });
