@@ -63,7 +63,8 @@ export function granaryPlace(
 
 function fitting(path: string, env: Readonly<Record<string, string | undefined>>): string {
   if (Buffer.byteLength(path) <= longestSocketPath) return path;
-  // Only here: in a shared directory, another user could listen in our place.
+  // Only in the user's own directory: in a shared directory, another user could listen at this
+  // path.
   const runtime = env["XDG_RUNTIME_DIR"];
   if (!runtime) {
     throw new Fault(
@@ -75,7 +76,7 @@ function fitting(path: string, env: Readonly<Record<string, string | undefined>>
   return join(runtime, `grange-granary-${name}.sock`);
 }
 
-/** Held while a granary runs, until all its state is written. */
+/** The path of the lock that is held while a granary runs, until all its state is written. */
 export function lockPath({ dataDirectory }: Pick<GranaryPlace, "dataDirectory">): string {
   return join(dataDirectory, "lock");
 }

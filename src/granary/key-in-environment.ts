@@ -9,11 +9,11 @@ const longestKey = 1_024;
  *
  * Most tools leave something out of their keys that decides the result: ccache identifies a compiler by its size and
  * modification time, Turborepo and Nx do not know which Node.js runs a task, Gradle does not know the C library. On one
- * machine that changes rarely; between machines it would give one machine the result of another's compiler.
+ * machine such facts change rarely. Between machines, one machine would get the result of another's compiler.
  *
- * Two kinds of keys stay as they are. REv2's are digests of actions, which clients of the farm without a granary share; an
- * action names its environment itself, as a platform property (`bazelrcText`). dune's are digests of all that a rule reads,
- * its compilers by their content among it.
+ * Two kinds of keys stay as they are. Keys of REv2 are digests of actions, which clients of the farm without a granary
+ * share; an action names its environment itself, as a platform property (`bazelrcText`). Keys of dune are digests of
+ * all that a rule reads, including the content of its compilers.
  */
 export function keyInEnvironment(environment: string, { namespace, key }: ResultKey): ResultKey {
   switch (namespace) {

@@ -35,13 +35,13 @@ import { learnUsualTools, readEnvironment } from "./workspace/read-environment.t
 interface RunningGranary extends Service {
   readonly port: number;
   readonly socketPath: string;
-  /** Resolves with the reason when a client asked for the end. */
+  /** Resolves with the reason when a client requested the end. */
   readonly over: Promise<string>;
   /** Resolves with the reason when it must stop because of a failure. */
   readonly failed: Promise<string>;
 }
 
-/** As the farm's caches. */
+/** The same limit as in the farm's caches. */
 const mostEntryBytes = 2 * 1024 ** 3;
 /** The most prefetched bytes of one build: more is no longer a prediction of a build. */
 const mostPrefetchBytes = 4 * 1024 ** 3;
@@ -281,7 +281,10 @@ async function stopAll(opened: Service[], logger: Logger): Promise<void> {
 
 const knownForMs = 2_000;
 
-/** Names the environment of this process, and looks again after a moment: compilers are upgraded while it runs. */
+/**
+ * Returns the environment of this process, and computes it again after some time, because compilers may be upgraded
+ * while the granary runs.
+ */
 function ownEnvironment(digests: KnownDigests): () => Promise<string> {
   let known: { readonly name: Promise<string>; readonly atMs: number } | undefined;
   return () => {
@@ -298,7 +301,7 @@ function ownEnvironment(digests: KnownDigests): () => Promise<string> {
   };
 }
 
-/** Prepares data that the first build would otherwise wait for. */
+/** Prepares data that the first build would otherwise have to wait for. */
 function learning(digests: KnownDigests): Service {
   const stopping = new AbortController();
   const learnt = learnUsualTools(digests, ownVariables()["PATH"], stopping.signal).catch(() => {});

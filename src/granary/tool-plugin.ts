@@ -17,12 +17,12 @@ interface ToolParts {
   readonly store: GranaryStore;
   readonly place: PlaceBlob;
   readonly tieredCache: Pick<TieredCache, "keep" | "forget">;
-  /** For builds that were not announced. */
+  /** Starts builds that were not announced. */
   readonly builds: {
     start(of: { readonly directory: string; readonly command: string }): Promise<RunningBuild>;
     end(id: string): Promise<void>;
   };
-  /** The granary's own: its socket and the files of builds lie there. */
+  /** The granary's own directory, with its socket and the files of builds. */
   readonly directory: string;
   readonly logger: Logger;
 }
@@ -30,7 +30,7 @@ interface ToolParts {
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 interface ToolServer extends Service {
-  /** Serves the tool in a build that `grange exec` runs. Returns undefined where the tool cannot be served. */
+  /** Serves the tool in a build that `grange exec` runs. Returns undefined when the tool cannot be served. */
   attach(build: RunningBuild, where: ToolPlace): Promise<ToolAttachment | undefined>;
   /** Serves the tool for all processes with these variables, without an announcement. Returns false when it cannot. */
   stand(variables: Variables): Promise<boolean>;
@@ -40,7 +40,7 @@ interface ToolServer extends Service {
 export interface ToolPlace {
   readonly variables: Variables;
   readonly directory: string;
-  /** Whether the tool is held at its start where that is worth it. */
+  /** Whether the tool's start may be delayed when that is worthwhile. */
   readonly waits?: boolean;
 }
 
@@ -49,12 +49,12 @@ export interface ToolAttachment {
   /** The environment variables that the tool of this build must have. */
   readonly settings: Readonly<Record<string, string>>;
   /**
-   * Resolves when all that was expected is where the tool looks for it, or will be before the tool looks for it, or
-   * after `mostMs` ms. While results of other tools are to come as well, only the former will do.
+   * Resolves when all expected results are where the tool looks for them, or will be there in time, or after `mostMs`
+   * ms. While results of other tools are expected, too, it resolves only when all are present.
    */
   prepared?(mostMs: number): Promise<void>;
   /**
-   * Called when the build's command has ended: finds out what the tool used. The build directory may be removed when
+   * Called when the build's command has ended: determines what the tool used. The build directory may be removed when
    * this resolves.
    */
   learn(): Promise<ToolUse>;
@@ -62,7 +62,7 @@ export interface ToolAttachment {
   finish(): Promise<unknown>;
 }
 
-/** How many results a tool made in a build, and how many were there for it. */
+/** How many results a tool made in a build, and how many it found. */
 interface ToolUse {
   readonly made: number;
   readonly used: number;

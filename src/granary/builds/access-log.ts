@@ -7,7 +7,7 @@ import { DigestText, digestKey } from "#core/digest.ts";
 import type { BuildAccesses, ResultAccess } from "./build-accesses.ts";
 import { BuildFacts } from "./build-facts.ts";
 
-/** The log is written once in this time, which is the most that a crash loses. */
+/** The interval at which the log is written; a crash loses at most the requests of this time. */
 const flushMs = 1_000;
 /** A larger log is not read after a crash, because no real build has such a large one. */
 const mostLogBytes = 512 * 1024 * 1024;
@@ -147,7 +147,7 @@ async function readLog(path: string): Promise<Omit<InterruptedBuild, "remove"> |
   return { id: head.id, startedAt, endedAt, facts: head.facts, accesses: [...accesses.values()] };
 }
 
-/** Returns undefined for a line that is not complete, as the last one may be. */
+/** Returns undefined for an incomplete line; the last line may be incomplete. */
 function accessesIn(line: string): ResultAccess | undefined {
   try {
     return Line.parse(JSON.parse(line));

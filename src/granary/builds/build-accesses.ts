@@ -36,7 +36,7 @@ export interface BuildAccesses {
   readonly truncated: boolean;
 }
 
-/** Bounds memory. No correct build requests more results. */
+/** A memory limit. No correct build requests more results. */
 const mostResults = 500_000;
 /** A read of a blob is noted in at most this many results, as an empty file may be in all of them. */
 const mostOfOneBlob = 64;
@@ -178,7 +178,7 @@ export function bytesOf({ value, blobs }: ResultAccess): number {
   return blobs.reduce((sum, blob) => sum + blob.sizeBytes, value?.sizeBytes ?? 0);
 }
 
-/** Returns the entries for the commit's index: all results that exist, hits and executions alike. */
+/** Returns the entries for the commit's index: all results that exist, both hits and results that the build made. */
 export function indexEntries(accesses: Iterable<ResultAccess>): IndexEntry[] {
   const entries: IndexEntry[] = [];
   for (const { key, value, blobs, atMs, costMs, inputs } of accesses) {

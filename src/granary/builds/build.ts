@@ -10,7 +10,7 @@ export interface ResultRequest {
   readonly waitedMs: number;
   /** Undefined for a miss. */
   readonly result: GranaryResult | undefined;
-  /** Learnt after the build had ended, so the time of the request is unknown. */
+  /** Recorded after the build had ended, so the time of the request is unknown. */
   readonly isNotedLater?: boolean;
   /** How long ago the request was, in ms, if it is noted late. */
   readonly agoMs?: number;
@@ -29,7 +29,7 @@ export interface Prefetch {
   leadMs(key: ResultKey): number | undefined;
   /** Why a result was not prefetched in time. */
   whyNot(key: ResultKey): LateBecause;
-  /** When the indexed builds requested it, in ms from their start. */
+  /** When the index's builds requested it, in ms from their start. */
   firstMs?(key: ResultKey): number | undefined;
   /** The blobs that an index names for a result; empty if no index has it. */
   blobsOf?(key: ResultKey): readonly Digest[];
@@ -49,8 +49,8 @@ export interface Build {
   /** Returns false only if the farm certainly did not have the result when the build started. */
   mayBeAtFarm(key: ResultKey): boolean;
   /**
-   * Resolves when the farm has reported quarantined results, or has not answered in time; a local result may have to be
-   * dropped before it is served. Undefined after that.
+   * Resolves when the farm has reported quarantined results, or has not answered in time. Until then, a local result
+   * may have to be dropped before it is returned. Undefined after that.
    */
   quarantineUpdates?(): Promise<void> | undefined;
   asked(key: ResultKey, what: ResultRequest): void;
@@ -59,7 +59,10 @@ export interface Build {
   made(result: GranaryResult): void;
   /** Returns how long the result took to make, in ms since its miss, for tools that do not report it. Call it once for each result. */
   tookMs?(key: ResultKey): number | undefined;
-  /** Notes where the build's outputs contain the result. Of two results with the same first path, the later one is present. */
+  /**
+   * Notes at which paths of the build's outputs the result is. When two results have the same first path, the later one
+   * is there now.
+   */
   knowsPlace?(key: ResultKey, paths: readonly string[]): void;
   /** Notes the commit that a tool's request names, for workspaces without one. */
   toldCommit?(commit: string, dirty: boolean): void;

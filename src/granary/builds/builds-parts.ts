@@ -12,7 +12,7 @@ export interface BuildsParts {
   readonly directory: string;
   readonly store: GranaryStore;
   readonly farm: GranaryFarm;
-  /** The farm's address, as version numbers of different farms cannot be compared. */
+  /** The farm's address, because version numbers of different farms cannot be compared. */
   readonly farmName?: string;
   /** Returns the digest of the environment in which the granary itself runs. */
   readonly ownEnvironment: () => Promise<string>;

@@ -35,7 +35,10 @@ function costSince(
   return refusedWrites + removedBytes === 0 ? undefined : { refusedWrites, removedBytes };
 }
 
-/** Ends a build. Resolves when index and report are durable in the outbox; if they cannot be, the log stays for the next start. */
+/**
+ * Ends a build. Resolves when index and report are durable in the outbox. If they cannot become durable, the log stays
+ * for the next start.
+ */
 export async function endBuild(
   { parts: { outbox, store, logger }, waste, workspaces }: EndContext,
   entry: BuildUnderWay,

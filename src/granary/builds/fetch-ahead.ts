@@ -19,7 +19,7 @@ interface AheadParts {
   readonly note: (message: string) => void;
 }
 
-/** Prefetches for a future build, of the commit that Git has just checked out. */
+/** Prefetches for a future build of the commit that Git has just checked out. */
 interface FetchingAhead extends Service {
   fetch(facts: BuildFacts, dryRun: boolean): Promise<FetchAheadAnswer>;
 }

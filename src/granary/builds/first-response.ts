@@ -1,15 +1,15 @@
 /** The farm's first response to a build, for which its requests wait once and for a short time. */
 interface FirstResponse {
-  /** Resolves at the response or the time limit. Undefined after that. */
+  /** Resolves when the farm has responded or the time limit has passed. Undefined after that. */
   pending(): Promise<void> | undefined;
   heard(): void;
 }
 
-/** The longest wait, in ms. A later response applies from then on. */
+/** The longest wait, in ms. A response after this time applies from its arrival on. */
 const longestMs = 250;
 const unknownRoundTripMs = 50;
 
-/** Starts the wait: one round trip, and the same again for a busy farm. */
+/** Starts the wait, which lasts one round trip, and the same time again for a busy farm. */
 export function firstResponse(roundTripMs: number = unknownRoundTripMs): FirstResponse {
   const waitMs = Math.min(longestMs, 2 * roundTripMs + 50);
   let isHeard = false;

@@ -127,7 +127,7 @@ export async function readQuarantineOnly(
   return { indexes: [], isCut: false };
 }
 
-/** Returns the results that came along with the index; empty if they do not match it. */
+/** Returns the results that arrived with the index; empty if they do not match it. */
 async function preloaded(
   { note }: PlanParts,
   project: string,
@@ -165,7 +165,7 @@ function distanceOf(
   return source === "branch" ? farDistance : fartherDistance;
 }
 
-/** Reads indexes through the store, as the next build of a descendant reads most of the chain again. */
+/** Reads indexes through the store, because the next build of a descendant reads most of the same chain. */
 async function readThrough(
   { store, farm }: PlanParts,
   project: string,

@@ -11,8 +11,8 @@ const lookAgainMs = 250;
 const mostRestMs = 30_000;
 
 /**
- * Runs `planPrefetch`; for a build that begins while the farm is unreachable, again as soon as the farm is back:
- * otherwise, a short outage at its start would cost it all existing results of its commit.
+ * Runs `planPrefetch`. If the farm is unreachable when the build begins, runs it again as soon as the farm is back:
+ * otherwise a short outage at its start would cost the build all existing results of its commit.
  */
 export async function planWhenFarmReturns(
   parts: PlanParts,

@@ -40,7 +40,7 @@ export async function publishIndex(
   });
 }
 
-/** Publishes the requests of the builds of a crashed daemon, and reports these builds without an end. */
+/** Publishes the requests from builds of a crashed daemon, and reports these builds without an end. */
 export async function publishInterrupted(
   directory: string,
   outbox: Outlet,

@@ -17,20 +17,23 @@ export interface QuarantineUpdates {
   since(project: string): number;
   /** Drops the results of an update, and records the update. */
   take(project: string, told: QuarantineUpdate): Promise<void>;
-  /** Whether it was dropped lately: why a build has to make it. */
+  /** Returns whether a result was dropped recently, which is why a build has to make it. */
   hasDropped(project: string, key: ResultKey): boolean;
 }
 
 const HeardFile = z.array(z.tuple([z.string(), z.number().int().nonnegative()]));
 
-/** The most projects, the latest last. For a forgotten one, the farm sends all of its quarantine again. */
+/**
+ * The number of projects that are remembered, the latest last. For a forgotten project, the farm sends all of its
+ * quarantine again.
+ */
 const mostProjects = 500;
 const mostDropped = 5_000;
 
 /**
  * Opens the record of updates, in a file. Without it, or with a broken one, the farm sends everything again.
  *
- * `farm`: versions are numbers of one farm.
+ * `farm`: the farm's name, because each farm has its own version numbers.
  */
 export async function openQuarantineUpdates(
   path: string,
@@ -44,7 +47,7 @@ export async function openQuarantineUpdates(
       heard.set(name, version);
     }
   } catch {
-    // The record then begins at 0.
+    // Without a readable file, the record begins at 0.
   }
   const dropped = recentlyUsed<true>(mostDropped);
   const nameOf = (project: string) => JSON.stringify([farm, project]);
@@ -65,7 +68,7 @@ export async function openQuarantineUpdates(
       }
       const name = nameOf(project);
       if (heard.get(name) === version) return;
-      // Recorded afterwards: when the process is killed in between, or the disk is full, the update comes again.
+      // Recorded afterwards: if the process is killed in between, or the disk is full, the farm sends the update again.
       if (results.length > 0 && !(await isDone(forgottenForGood()))) return;
       heard.delete(name);
       heard.set(name, version);

@@ -29,7 +29,7 @@ export interface RunningBuild extends Build {
   ready(mostMs: number, enough?: Promise<void>): Promise<"ready" | "late">;
 }
 
-/** A running build, with what its end needs. */
+/** A running build, with the data that its end needs. */
 export interface BuildUnderWay {
   readonly build: RunningBuild;
   readonly accesses: BuildAccesses;
@@ -56,7 +56,7 @@ export interface BuildContext {
   readonly note: (message: string) => void;
 }
 
-/** Starts a build: begins to prefetch, and waits for the disk only. */
+/** Starts a build: begins to prefetch, and waits only for the disk. */
 export async function startBuild(context: BuildContext, begun: BuildFacts): Promise<BuildUnderWay> {
   const { parts, directory, shared, waste, news, note } = context;
   const { store, farm, outbox } = parts;
@@ -117,7 +117,7 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
       facts = withCommitFrom(begun, { commit, dirty: facts.dirty || dirty });
     },
     async ready(mostMs, enough = prefetch.settled()) {
-      // The build has not begun: what arrives until then is in time.
+      // The build has not started yet: everything that arrives until then is in time.
       since = performance.now() + mostMs;
       const end = await inTime(
         enough.then(() => "ready" as const),

@@ -21,7 +21,7 @@ interface Made {
  */
 const sameStepMs = 50;
 const remembered = 16;
-/** The most missed requests that are kept; the oldest are forgotten. */
+/** The number of missed requests that are kept; the oldest are dropped. */
 const mostMissed = 100_000;
 
 export function stepClock(): StepClock {

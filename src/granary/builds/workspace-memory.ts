@@ -25,12 +25,15 @@ const File = z.object({
 /** The number of workspaces whose outputs are remembered; the one with the oldest build is dropped. */
 const mostWorkspaces = 64;
 /**
- * The most results of one workspace. A larger build requests its cache anyway: its index is what its builds request.
+ * The limit for the results of one workspace. A larger build requests everything from its cache anyway, so its own
+ * requests are enough for its index.
  */
 const mostResults = 50_000;
 
 export interface WorkspaceMemory {
-  /** Returns the needs of the workspace after a build that requested `now`. `remembered`: for the next build. */
+  /**
+   * Returns the results that the workspace needs after a build that requested `now`. `remembered`: for the next build.
+   */
   after(
     facts: BuildFacts,
     now: readonly WorkingSetResult[],

@@ -27,7 +27,7 @@ export function crossChecks(parts: {
   readonly now?: () => Date;
 }): CrossChecks {
   const { share, machine, bytesOf, now = () => new Date() } = parts;
-  // Nothing is remembered for an ended build.
+  // A weak map: nothing is kept for an ended build.
   const hidden = new WeakMap<Build, Map<string, GranaryResult | "checked">>();
 
   async function differs(build: Build, kept: GranaryResult, fresh: GranaryResult) {

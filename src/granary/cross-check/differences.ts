@@ -21,7 +21,7 @@ export function differences(namespace: Namespace, kept: Uint8Array, madeNow: Uin
 function ofActionResults(kept: Uint8Array, madeNow: Uint8Array): string[] {
   const before = outputsIn(kept);
   const now = outputsIn(madeNow);
-  // Over HTTP, some tools store values of another form.
+  // Some tools store values in another format over HTTP.
   if (before === undefined || now === undefined) return ["the bytes"];
   const paths = [...new Set([...before.keys(), ...now.keys()])].sort();
   const differing = paths.filter((path) => before.get(path) !== now.get(path));

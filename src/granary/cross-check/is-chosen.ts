@@ -4,8 +4,8 @@ import { keyText, type Namespace, type ResultKey } from "#commit-index/result-ke
 /**
  * The namespaces whose values are equal when they are made again.
  *
- * Gradle's and Nx's values contain the time of the build, and Turborepo's the log of the task, which may contain it:
- * correct ones would seem wrong.
+ * Gradle's and Nx's values contain the time of the build, and Turborepo's contain the log of the task, which may
+ * contain a time: correct values would differ.
  */
 const comparable: ReadonlySet<Namespace> = new Set([
   "reapi",

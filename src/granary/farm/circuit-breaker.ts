@@ -1,7 +1,10 @@
 import { afterFailure, type Circuit, closed, isTimeToProbe, saysAway } from "./circuit.ts";
 
 export interface CircuitBreaker {
-  /** Returns whether the farm counts as unreachable. After long enough, a call of this sends one probe. */
+  /**
+   * Returns whether the farm counts as unreachable. After a pause that is long enough, a call of this function sends
+   * one probe.
+   */
   isAway(): boolean;
   /** Makes a call, regardless of `isAway`, and updates the state with its outcome. */
   through<T>(call: () => Promise<T>): Promise<T>;
@@ -12,7 +15,7 @@ export interface CircuitBreaker {
 }
 
 /**
- * Prevents that a build waits for an unreachable farm at each request.
+ * Ensures that a build does not wait for an unreachable farm at each request.
  *
  * No timer runs: without builds, the farm is not contacted.
  */

@@ -18,7 +18,7 @@ import type { Relay } from "./relay.ts";
 import { resolveAt } from "./resolve-at.ts";
 import { serviceSeen } from "./service-seen.ts";
 
-/** A farm that can be reached, with relayed calls. */
+/** A connection to a reachable farm, which can also relay calls. */
 export interface ConnectedFarm extends GranaryFarm {
   readonly relay: Relay;
   /**
@@ -27,21 +27,21 @@ export interface ConnectedFarm extends GranaryFarm {
   greet(): Promise<void>;
 }
 
-/** A build waits for these. */
+/** The timeout of calls that a build waits for. */
 const directTimeoutMs = 1_000;
 const resolveTimeoutMs = 5_000;
-/** Many keys are requested ahead in one call. */
+/** The timeout of a call that requests many keys in advance. */
 const bulkTimeoutMs = 15_000;
 
-/** The most keys in one call of a build. More are looked up in calls of their own, with more time. */
+/** The limit for the keys in one call of a build. More are looked up in calls of their own, with more time. */
 const mostDirectKeys = 64;
 
 const mostProjects = 100;
 
-/** The bytes for a line of unknown speed: at 100 kB/s these bytes take half a second. */
+/** The number of bytes for a line of unknown speed: at 100 kB/s they take half a second. */
 const blobBytesOfUnknown = 48 * 1024;
 
-/** Returns the bytes that the line transfers in one round trip, which is the saving of sending them along. */
+/** Returns the number of bytes that the line transfers in one round trip; sending them along saves that round trip. */
 function blobBytesOf(meter: LineMeter): number {
   return meter.isSpeedKnown() ? headBytesOf(meter.line()) : blobBytesOfUnknown;
 }
@@ -153,7 +153,7 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
     ...publishingCalls(() => line.channel, circuit),
 
     async stop() {
-      // First, so that a probe ends now.
+      // The line is stopped first, so that a probe ends now.
       await line.stop();
       await circuit.stop();
     },

@@ -20,7 +20,10 @@ const mostRequestsPerCall = 10_000;
 /** A stream without data for this time is given up; the data received so far is kept. */
 const silenceMs = 15_000;
 
-/** A reader that takes longer for a message pauses on purpose, because the build sends a request itself. In ms. */
+/**
+ * A reader that takes longer than this for a message, in ms, pauses on purpose, because the build sends a request
+ * itself.
+ */
 const pauseMs = 100;
 
 /** Reads one stream after the other, as many as the requests need. */
@@ -63,7 +66,7 @@ async function* oneStream(
       }
       circuit.succeeded();
       const things = await fetched.in(next.value);
-      // Before the first message, the farm was searching, so that time does not count.
+      // The farm searches before it sends the first message, so the time until then does not count.
       if (!isFirst) sample.ms += performance.now() - requestedAtMs;
       if (!isFirst) sample.bytes += next.value.unpackedBytes;
       isFirst = false;

@@ -20,7 +20,9 @@ interface FetchedThings {
   rest(): FetchedThing[];
 }
 
-/** The most bytes of an unpacked message of 4 MiB: four times what a farm packs together. */
+/**
+ * The limit for an unpacked message, which is 4 MiB packed: four times what a farm packs together.
+ */
 const mostUnpackedBytes = 16 * 1024 * 1024;
 const mostParts = 100_000;
 

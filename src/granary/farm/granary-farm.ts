@@ -31,9 +31,9 @@ export interface Resolved {
    * Returns false only for keys that the farm did not have when the filter was made; undefined when there are too many.
    */
   readonly mayHave: ((key: ResultKey) => boolean) | undefined;
-  /** Indexes that came along. Not yet compared with their digests. */
+  /** Indexes that arrived with the answer. Not yet compared with their digests. */
   readonly blobs?: readonly BlobAlong[];
-  /** The best index's first results, if they were requested; not yet read. */
+  /** The best index's first results, if they were requested; not parsed yet. */
   readonly head?: readonly FetchResponse[];
   /** Undefined when it was not requested, or when the farm does not support it. */
   readonly quarantined?: { readonly results: readonly ResultKey[]; readonly version: number };

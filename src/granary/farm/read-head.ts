@@ -11,8 +11,8 @@ const mostHeadBytes = 128 * 1024;
 const mostUnpackedBytes = 8 * mostHeadBytes;
 
 /**
- * Returns the bytes that the line transfers in one round trip: the saving of sending them along, without delaying the
- * index further.
+ * Returns the number of bytes that the line transfers in one round trip: sending so many bytes with the index saves a
+ * round trip and does not delay the index.
  */
 export function headBytesOf(line: TransferLine | undefined): number {
   const bytes =

@@ -20,8 +20,8 @@ const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
 /**
  * Looks connections up in the kernel's tables.
  *
- * A table of a few hundred connections takes 1 to 20 ms, and callers in that time share the next look: so it is used
- * for writes of tools, not for reads. Where there are no such tables (macOS), all connections count as own.
+ * Reading a table of a few hundred connections takes 1 to 20 ms, and callers during that time share the next read. So
+ * it is used for writes of tools, not for reads. Where there are no such tables (macOS), all connections count as own.
  */
 export function ownConnections(
   ownUser = process.getuid?.(),
@@ -56,7 +56,7 @@ export function userOf(table: string, { client, server }: Ends): number | undefi
   return inode === undefined || inode === "0" ? undefined : Number(user);
 }
 
-/** 127.0.0.1, as little-endian machines print it, and the same in IPv6. */
+/** 127.0.0.1 as little-endian machines print it, alone or inside an IPv6 address. */
 const loopback = "(?:0000000000000000FFFF0000)?0100007F";
 
 function hex(port: number): string {

@@ -15,7 +15,7 @@ import { frontHost, httpFront } from "./http.ts";
 import { rev2Methods } from "./rev2.ts";
 
 interface FrontParts {
-  /** 0: any free port. Loopback only. */
+  /** 0: any free port. It listens only on the loopback interface. */
   readonly port: number;
   readonly tieredCache: TieredCache;
   readonly store: GranaryStore;
@@ -32,7 +32,10 @@ interface Front extends Service {
   readonly port: number;
 }
 
-/** Longer than any build tool keeps an idle connection for its next request: it never writes into one that we close. */
+/**
+ * Longer than any build tool keeps an idle connection for its next request, so a tool never writes into a connection
+ * that the granary closes.
+ */
 const keepAliveMs = 100_000;
 
 const graceMs = 500;

@@ -8,7 +8,10 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 
 const atOnce = 64;
 
-/** Above this size, blobs that the farm reports as present are not fetched in advance; they come when they are read. */
+/**
+ * Above this size, blobs that the farm reports as present are not fetched in advance; they are fetched when they are
+ * read.
+ */
 const mostBroughtBytes = 8 * 1024 * 1024;
 
 interface Named {

@@ -29,7 +29,7 @@ const ofThisConnection = new Set([
   "x-grange-build",
 ]);
 
-/** Is called for each action that the farm executed for a tool. */
+/** Called for each action that the farm executed for a tool. */
 export type NoteExecuted = (
   project: string,
   action: Digest,
@@ -38,9 +38,10 @@ export type NoteExecuted = (
 ) => void;
 
 /**
- * Calls that are the farm's alone, message by message as they come: executions, operations, and build events.
+ * Returns methods that only the farm implements, which pass messages on one by one: executions, operations, and build
+ * events.
  *
- * Inputs of an action that were uploaded here are brought to the farm first.
+ * Inputs of an action that were uploaded to the granary are first uploaded to the farm.
  */
 export function relayedMethods(
   relay: Relay,
@@ -85,7 +86,10 @@ export function relayedMethods(
   ];
 }
 
-/** The logs of the farm's executions, read from where their operations were reported. */
+/**
+ * Returns the methods for the logs of the farm's executions, which are read at the farm that
+ * reported their operations.
+ */
 export function relayedLogs(
   relay: Relay,
   requireOwn: (context: CallContext) => Promise<void>,
@@ -118,7 +122,7 @@ async function passOn(
   }
 }
 
-/** Returns the result of a successful operation. The tool reports an unreadable one. */
+/** Returns the result of a successful operation. The tool itself reports an unreadable result. */
 function resultIn(answer: Uint8Array): ActionResult | undefined {
   try {
     const { done, result } = fromBinary(OperationSchema, answer);

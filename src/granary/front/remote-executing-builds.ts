@@ -2,10 +2,10 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import type { Build } from "../builds/build.ts";
 import type { Requester } from "../tiered-cache/tiered-cache.ts";
 
-/** The builds that execute at the farm. Results that such a tool then reads have just been made for it there. */
+/** Records which builds execute at the farm. The farm has just made the results that such a tool then reads. */
 interface RemoteExecutingBuilds {
   note(who: Requester): void;
-  /** Returns the requester with what is known about its execution. */
+  /** Returns the requester with the known facts about its execution. */
   known(who: Requester): Requester;
 }
 

@@ -1,7 +1,10 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** No step of a build takes a month; a longer one comes from a wrong clock. In ms. */
+/**
+ * The limit for a cost, in ms. No step of a build takes a month; a longer time comes from a wrong
+ * clock.
+ */
 const mostMs = 30 * 86_400_000;
 
 /** Returns how long making a result took, by its metadata; undefined without it. */
@@ -13,7 +16,7 @@ export function costOfAction({ executionMetadata: told }: ActionResult): number 
   );
 }
 
-/** Turborepo says with each artifact how long its task ran. */
+/** Turborepo reports with each artifact how long its task ran. */
 export function costOfEntry(attributes: Readonly<Record<string, string>>): number | undefined {
   const durationText = attributes["x-artifact-duration"];
   return durationText === undefined ? undefined : plausible(Number(durationText));

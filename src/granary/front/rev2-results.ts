@@ -22,7 +22,7 @@ import type { Rev2Parts } from "./rev2.ts";
 
 const fetchedAtOnce = 8;
 
-/** Returns how a granary reads, keeps and notes the results of REv2 actions. */
+/** Returns the functions with which a granary reads, stores and records results of REv2 actions. */
 export function rev2Results(
   { tieredCache, store, logger }: Pick<Rev2Parts, "tieredCache" | "store" | "logger">,
   executing: ReturnType<typeof remoteExecutingBuilds>,

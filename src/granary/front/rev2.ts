@@ -46,8 +46,8 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
     identifyRequester(builds, project, idOf(context));
 
   /**
-   * Throws `permission_denied` for another user's process. Checked where results are read or written, and where the farm
-   * acts in this user's name; blobs alone are not protected.
+   * Throws `permission_denied` for another user's process. The check is made where results are read or written, and
+   * where the farm acts in this user's name; blobs alone are not protected.
    */
   async function requireOwn(context: CallContext): Promise<void> {
     if (builds.find(idOf(context)) !== undefined) return;

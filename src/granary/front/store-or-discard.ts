@@ -10,8 +10,8 @@ interface StoredBytes {
 }
 
 /**
- * Stores data from a tool. A full disk is not reported to the tool: some tools fail the build of their user, and others
- * send no further requests.
+ * Stores data from a tool. A full disk is not reported to the tool: some tools would fail the user's build, and others
+ * would send no further requests.
  *
  * Throws errors of receiving the bytes, and for wrong bytes.
  */
@@ -34,7 +34,7 @@ export async function storeOrDiscard(
     }
   };
   let isOver = false;
-  // Without a `return` of its own, so that a reader that stops does not end the upload.
+  // This iterable has no `return`, so that a reader that stops does not end the upload.
   const unending: AsyncIterable<Uint8Array> = {
     [Symbol.asyncIterator]: () => ({
       async next() {
@@ -48,7 +48,7 @@ export async function storeOrDiscard(
     return { digest: await store.take(unending), isKept: true };
   } catch (reason) {
     if (sendingFailed !== undefined) throw sendingFailed.reason;
-    // The bytes are not those of the name they were sent under.
+    // The bytes do not match the name under which they were sent.
     if (reason instanceof Fault && reason.code === "invalid_argument") throw reason;
     onDropped(reason);
     while (!isOver) isOver = (await next()).done === true;

@@ -21,7 +21,7 @@ export interface ToolCachesParts {
   readonly tieredCache: TieredCache;
   readonly store: GranaryStore;
   readonly counter: CacheCounter;
-  /** Digests by their hash: Bazel asks over HTTP for blobs without saying how many bytes they have. */
+  /** Digests by their hash: over HTTP, Bazel requests blobs without stating their size. */
   readonly named: RecentlyUsed<Digest>;
   readonly logger: Logger;
 }
@@ -34,7 +34,7 @@ interface ToolRequest extends Requester {
 /**
  * Returns the caches of build tools over a granary's tiered cache, for one request.
  *
- * `isWriting`: an entry is then looked for on this machine only, and the lookup does not count as a request of the build.
+ * `isWriting`: an entry is then searched only on this machine, and the lookup does not count as a request of the build.
  */
 export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: boolean): Caches {
   const { tieredCache, store, counter, named, logger } = parts;
@@ -156,7 +156,8 @@ async function keepEntry(
 }
 
 function entryOf(name: EntryName, { value, attributes }: GranaryResult): CacheEntry {
-  // Only WebDAV listings show when an entry was made, and sccache does not read that date.
+  // The current time. Only WebDAV listings show when an entry was made, and sccache does not read
+  // that date.
   const now = new Date();
   return { ...name, digest: value, attributes, createdAt: now, lastUsedAt: now };
 }

@@ -9,8 +9,8 @@ interface OutboxLimits {
 const dropOrder: readonly SpooledKind[] = ["results", "report", "index"];
 
 /**
- * Returns the files above the limits: the oldest results, and only then reports and indexes. Files that are being sent
- * stay.
+ * Returns the files to drop above the limits: the oldest results first, and only then reports and indexes. Files that
+ * are being sent stay.
  */
 export function chooseToDrop<File extends Pick<SpoolFile, "kind" | "items" | "bytes">>(
   files: readonly File[],
@@ -18,7 +18,7 @@ export function chooseToDrop<File extends Pick<SpoolFile, "kind" | "items" | "by
   isBeingSent: (file: File) => boolean,
 ): File[] {
   let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  // Reports and indexes are few: counted alike, they are bounded alike.
+  // Reports and indexes are few, so the same count and limit also apply to them.
   let items = files.reduce((sum, file) => sum + file.items, 0);
   const dropped: File[] = [];
   for (const kind of dropOrder) {

@@ -3,7 +3,7 @@ import type { SpooledKind, SpoolFile } from "./spool.ts";
 /** The facts about a file that the farm did not accept although it responds. */
 export interface Failing {
   readonly tries: number;
-  /** By the monotonic clock. */
+  /** A time of the monotonic clock. */
   readonly notBeforeMs: number;
   readonly because: string;
 }

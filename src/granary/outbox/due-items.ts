@@ -12,8 +12,8 @@ interface DueItems {
 }
 
 /**
- * Files that have waited for so long are due, with all that have come meanwhile. Later ones wait for their own time, so
- * that a long build sends in batches.
+ * Files that have waited for this time are due, and all that arrived in the meantime are sent with them. Files that
+ * arrive after that wait for their own time, so that a long build sends in batches.
  */
 export function dueItems(
   files: () => readonly Pick<SpoolFile, "path">[],

@@ -25,16 +25,17 @@ import { mostItemsAFile, openSpool, type SpoolFile } from "./spool.ts";
 import { divergenceLine, indexLine, resultLine } from "./spooled-line.ts";
 
 export interface OutboxOptions {
-  /** The granary's data directory: `outbox` is made in it. */
+  /** The granary's data directory, in which `outbox` is created. */
   readonly directory: string;
   readonly farm: GranaryFarm;
   /** The granary's store, from which the sent blobs are read. */
   readonly blobs: Pick<DiskBlobStore, "get" | "read">;
   readonly logger: Logger;
-  /** Unlimited when absent. */
+  /** The limit for uploads; unlimited when absent. */
   readonly bytesPerSecond?: number;
   /**
-   * The most bytes of waiting results' blobs that are protected from trimming, for example half of the store's limit.
+   * The limit for bytes of waiting results' blobs that are protected from trimming, for example half of the store's
+   * limit.
    */
   readonly mostHeldBytes?: number;
   /** The longest wait while a build runs, so that its results are sent together. */
@@ -51,10 +52,10 @@ export interface OpenOutbox extends Outbox {
 }
 
 const defaults = {
-  // Until then, other builds of the same commit do not find the new results. Most builds end earlier.
+  // While results wait, other builds of the same commit do not find them. Most builds end earlier.
   mostWaitMs: 30_000,
   mostHeldBytes: 5 * 1024 ** 3,
-  // Days of builds; their list takes a few dozen megabytes then.
+  // Enough for days of builds; the list then takes a few dozen megabytes.
   mostResults: 100_000,
   mostBytes: 256 * 1024 ** 2,
 };
@@ -63,7 +64,7 @@ const defaults = {
 export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   const { farm, logger } = options;
   const limits = { ...defaults, ...options };
-  // The oldest are dropped by files: a tenth of all at most.
+  // Whole files are dropped, the oldest first: at most a tenth of all items at a time.
   const mostItems = Math.min(mostItemsAFile, Math.ceil(limits.mostResults / 10));
   const spool = await openSpool(join(options.directory, "outbox"), mostItems);
   const held = heldBlobs(limits.mostHeldBytes);
@@ -109,7 +110,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     },
 
     async addResult(result) {
-      // Before it is on disk: a trim may look in between.
+      // Held before the result is on disk, because a trim may check in between.
       held.add(result);
       try {
         await add(() => spool.addResult(resultLine(result)));
@@ -125,7 +126,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
 
     hold(until = "let go") {
       const release = gate.hold(until);
-      // Callers that wait for an empty outbox would now wait in vain.
+      // Callers that wait for an empty outbox are informed, because they would wait forever.
       settle(sender);
       return () => {
         release();

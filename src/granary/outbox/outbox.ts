@@ -34,25 +34,25 @@ export interface OutboxState {
 
 /**
  * Sends data to the farm in the background: in order (results before the index that names them), again after a crash,
- * at least once. Data that the farm refuses permanently are dropped and reported; data that it fails to accept are
- * tried again, and others are sent before them.
+ * at least once. Data that the farm refuses permanently are dropped and reported. Data that it fails to accept now are
+ * retried, and others are sent before them.
  *
- * A crash of this process loses nothing. A power cut loses at most results of the last second, which nobody relies on;
- * an index or a report is durable when its `add…` resolves, with the results before it.
+ * A crash of this process loses nothing. A power cut loses at most the results of the last second, which nothing relies
+ * on. An index or a report is durable when its `add…` resolves, with all results before it.
  */
 export interface Outbox extends Service {
   addResult(result: GranaryResult): Promise<void>;
   addIndex(index: IndexToPublish): Promise<void>;
   addReport(report: GranaryBuildReport): Promise<void>;
-  /** Adds a report of a result that differed when it was made again; counted among the reports. */
+  /** Adds a report of a result that differed when it was made again; it counts as a report. */
   addDivergence(project: string, divergence: Divergence): Promise<void>;
   /**
    * While held, during a build, nothing is sent; with "due" only files that have waited long enough or that something
-   * waits for. Returns how to release.
+   * waits for. Returns the function that releases it.
    */
   hold(until?: HeldUntil): () => void;
   state(): OutboxState;
-  /** Resolves when nothing is left, or nothing can leave: the state then. */
+  /** Resolves with the state when nothing is left, or nothing can be sent. */
   drained(signal?: AbortSignal): Promise<OutboxState>;
   /** Bytes of results that were sent since it was opened. */
   readonly sentBytes: number;

@@ -17,7 +17,7 @@ import { readResultLine } from "./spooled-line.ts";
 /** If this many different files fail one after the other, the farm counts as failing for all. */
 const otherTries = 3;
 
-/** Until something happens. */
+/** A pause that only an event ends. */
 const longMs = 3_600_000;
 
 interface SenderParts {
@@ -41,7 +41,7 @@ interface Sender extends SenderParts {
   readonly failing: Map<string, Failing>;
   sentBytes: number;
   droppedResults: number;
-  /** Why nothing can be sent. */
+  /** The reason why nothing can be sent. */
   trouble: string | undefined;
   /** The number of items that were dropped since the outbox was last empty, because of its limits. */
   overflow: number;
@@ -73,7 +73,7 @@ export function failureOf({ failing }: Sender, { path }: SpoolFile): Failing | u
   return failing.get(path);
 }
 
-/** Sends what waits, the oldest first, until the outbox is stopped. */
+/** Sends waiting data, the oldest first, until the outbox is stopped. */
 export async function sendAll(sender: Sender): Promise<void> {
   while (!sender.stopping.signal.aborted) {
     const next = sender.gate.isHeld()
@@ -81,7 +81,7 @@ export async function sendAll(sender: Sender): Promise<void> {
       : whatToSend(sender.spool.files(), (file) => failureOf(sender, file), performance.now());
     if (next.kind !== "send") {
       if (sender.spool.files().length === 0) sender.overflow = 0;
-      // The farm answers, or it does not matter whether it does.
+      // The farm answers; or sending is held, and it does not matter whether the farm answers.
       if (!sender.gate.isHeld()) sender.trouble = undefined;
       settle(sender);
       await pause(sender, next.kind === "wait" ? next.untilMs - performance.now() : longMs);
@@ -116,8 +116,8 @@ export async function sendAll(sender: Sender): Promise<void> {
 }
 
 /**
- * Returns why none of the files was accepted (they are retried later); undefined when some were. Throws when nothing
- * can be sent at all.
+ * Returns the reason why none of the files was accepted (they are retried later); undefined when some were accepted.
+ * Throws when nothing can be sent at all.
  */
 async function attempt(sender: Sender, files: readonly SpoolFile[]): Promise<string | undefined> {
   const { farm, local } = sender;
@@ -150,7 +150,7 @@ async function attempt(sender: Sender, files: readonly SpoolFile[]): Promise<str
   }
 }
 
-/** Stores the refused part in place of the file; the rest of these files is done. */
+/** Stores the remaining lines in place of the file; the rest of these files is done. */
 async function keepLeft(
   sender: Sender,
   files: readonly SpoolFile[],

@@ -1,4 +1,4 @@
-/** Until the holder releases it; or until something is due, if that is earlier. */
+/** `let go`: until the holder releases it. `due`: until something is due, if that is earlier. */
 export type HeldUntil = "let go" | "due";
 
 /** A gate that is closed while at least one caller holds it. */

@@ -34,7 +34,7 @@ const unreadable = "the disk does not give it back";
 /**
  * Sends files of one kind, and returns those that are left. Throws when all of them must be sent again.
  *
- * Each kind in its own order, so that an index arrives after the results that were added before it.
+ * Each kind is sent in its own order, so that an index arrives after the results that were added before it.
  */
 export async function sendFiles(
   spool: Spool,
@@ -111,7 +111,7 @@ async function sendResultFiles(
   return left.all();
 }
 
-/** One at a time; sent again from the first after a failure. */
+/** Sends items one at a time; after a failure, sending begins again with the first. */
 async function sendEach<Item>(
   file: SpoolFile,
   lines: readonly string[],

@@ -4,7 +4,7 @@ import { rest } from "#core/resting.ts";
 export type SendRateLimit = (bytes: number, signal: AbortSignal) => Promise<void>;
 
 export function sendRateLimit(bytesPerSecond: number): SendRateLimit {
-  // By the monotonic clock. Unused time is not saved: after a pause, the limit is the same.
+  // A time of the monotonic clock. Unused bandwidth is not saved for later.
   let freeAtMs = 0;
   return async (bytes, signal) => {
     const nowMs = performance.now();

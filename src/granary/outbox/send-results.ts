@@ -17,7 +17,7 @@ export interface ResultSending {
   readonly pass: (bytes: number) => Promise<void>;
   readonly onSent: (bytes: number) => void;
   readonly onDropped: (results: readonly GranaryResult[], because: string) => void;
-  /** Called when the farm does not accept it now, for its own reason. */
+  /** Called when the farm itself fails to accept a result now, with the reason. */
   readonly onFailing: (result: GranaryResult, reason: unknown) => void;
 }
 
@@ -46,9 +46,9 @@ export async function sendResults(
 ): Promise<void> {
   const { farm, onDropped, onFailing } = sending;
   const there = farm.blobs(project);
-  /** By digest, why the blob cannot be sent. */
+  /** By digest, the reason why the blob cannot be sent. */
   const unsendable = new Map<string, string>();
-  /** By digest, why sending the blob currently fails. */
+  /** By digest, the reason why sending the blob currently fails. */
   const failing = new Map<string, unknown>();
 
   const refuse = (digests: readonly Digest[], because: string) => {
@@ -195,8 +195,8 @@ function withEnds(
 }
 
 /**
- * Returns the missing blobs that the result names: a farm cannot request other blobs of this machine. All of them when
- * the answer names none of these.
+ * Returns the missing blobs, limited to those that the result names: a farm cannot request other blobs of this machine.
+ * All of them when the answer names none of these.
  */
 function missingOf(result: GranaryResult, end: PublishResultsResponse_End): readonly Digest[] {
   const missingHashes = new Set(end.missing.map(({ hash }) => hash));

@@ -20,13 +20,16 @@ export interface SpoolFile {
 export interface Spool {
   /** The oldest first. */
   files(): readonly SpoolFile[];
-  /** Survives a crash of this process from now on, and a power failure a second later or after the next `add`. */
+  /**
+   * The result survives a crash of this process from now on, and a power failure a second later or after the next
+   * `add`.
+   */
   addResult(line: string): void;
   /** Durable once this resolves, with all results that came before. */
   add(kind: ToldKind, line: string): Promise<void>;
   /** Returns no lines when the disk cannot read the file. Throws for temporary errors. */
   lines(file: SpoolFile): Promise<string[]>;
-  /** Replaces the file by these of its lines. Returns the new file. */
+  /** Reduces the file to some of its lines. Returns the new file. */
   keepOnly(file: SpoolFile, lines: readonly string[]): Promise<SpoolFile>;
   /** Removes the file and returns its lines. From the call on, the file is no longer listed. */
   remove(file: SpoolFile): Promise<string[]>;

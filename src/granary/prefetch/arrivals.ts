@@ -3,7 +3,7 @@ import type { GranaryResult } from "../granary-result.ts";
 
 export interface Arrival {
   readonly key: ResultKey;
-  /** The result, if it arrived a moment ago. */
+  /** The result itself, if it arrived a moment ago. */
   readonly result: GranaryResult | undefined;
 }
 
@@ -16,13 +16,13 @@ interface Arrivals {
   kept(result: GranaryResult): void;
   /** How long ago a result arrived over the network, in ms. */
   agoMs(key: ResultKey): number | undefined;
-  /** Lets readers check whether more may arrive. */
+  /** Tells readers to check whether more results may arrive. */
   look(): void;
   /** Yields each result as soon as it is present, until no more can arrive. */
   read(signal: AbortSignal, mayCome: () => boolean): AsyncGenerator<Arrival, void, undefined>;
 }
 
-/** The most results kept in memory for a reader. */
+/** The number of results that are kept in memory for a reader. */
 const mostFresh = 1_000;
 
 export function noteArrivals(): Arrivals {

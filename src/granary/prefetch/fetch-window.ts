@@ -25,7 +25,7 @@ interface WindowParts {
   /** Called for each result as soon as it is stored, before the window ends. */
   readonly onKept: (result: GranaryResult) => void;
   readonly signal: AbortSignal;
-  /** Larger transfers pause while the build itself waits for the farm. */
+  /** Transfers above this size pause while the build itself waits for the farm. */
   readonly windowBytes: number;
 }
 
@@ -121,7 +121,8 @@ export async function fetchWindow(
       const release = shared.claim(name);
       if (release !== undefined) releases.set(name, release);
     }
-    // Result by result, so that the first is complete while the last is still in transfer.
+    // The requests are ordered by result, so that the first result is complete while the last is
+    // still in transfer.
     const requests: FetchRequest[] = [];
     const named = new Set<string>();
     for (const { key, blobs } of items) {
@@ -202,7 +203,7 @@ export async function fetchWindow(
     const things = farm.fetch(project, requests, signal)[Symbol.asyncIterator]();
     try {
       for (;;) {
-        // Not reading stops the farm's stream, which leaves the connection to the build.
+        // While nothing is read, the farm's stream stops, which leaves the connection to the build.
         if (isLarge) await parts.way.free();
         const next = await things.next();
         if (next.done === true) break;
@@ -223,7 +224,7 @@ export async function fetchWindow(
     async function take(part: FetchedThing & { kind: "part" }): Promise<void> {
       const key = digestKey(part.digest);
       const digest = wanted.get(key);
-      // Not requested, or the rest of a blob that could not be written.
+      // The part was not requested, or it is the rest of a blob that could not be written.
       if (digest === undefined || part.offset !== 0) return;
       wanted.delete(key);
       if (digest.sizeBytes > wholeBytes) {

@@ -9,7 +9,7 @@ import type { SharedTransfers } from "./shared-transfers.ts";
 import type { QueuedResult } from "./transfer-plan.ts";
 import type { TransferQueue } from "./transfer-queue.ts";
 
-/** Assumed until measured: a middling connection. */
+/** Assumed until the line has been measured: an average connection. */
 const unknownLine: TransferLine = { roundTripMs: 20, bytesPerSecond: 12_500_000 };
 /** The estimated size of a result without its blobs, in bytes. */
 const recordBytes = 256;

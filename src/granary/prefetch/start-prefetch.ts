@@ -38,7 +38,7 @@ export interface RunningPrefetch extends Prefetch, Service {
   expect(
     entries: readonly ExpectedEntry[],
     mayHave?: (key: ResultKey) => boolean,
-    /** The results that came along with the index; used first. */
+    /** The results that arrived with the index; they are used first. */
     brought?: readonly FetchedThing[],
   ): void;
   /** Declares that no more expectations follow, with the reason if there were none. */
@@ -202,7 +202,10 @@ function awaitedIndex() {
       if (awaited.length < mostAwaited) awaited.push(key);
       return known;
     },
-    /** Notes that the index was read. Returns the results that were requested before. */
+    /**
+     * Notes that the index was read. Returns the results that were requested before the index was
+     * read.
+     */
     read(): ResultKey[] {
       isRead = true;
       return awaited.splice(0);

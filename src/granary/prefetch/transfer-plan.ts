@@ -53,9 +53,9 @@ interface TransferState {
   basis: PlanBasis | undefined;
   overtakenSincePlan: number;
   readonly used: { bytes: number; results: number };
-  /** The times of the build's last requests beside those of the index. */
+  /** The times of the build's last requests, each with the time in the index. */
   readonly pace: { readonly firstMs: number; readonly atMs: number }[];
-  /** Which limits left results out. */
+  /** The limits that left results out. */
   readonly cut: { bytes: boolean; results: boolean };
 }
 

@@ -38,7 +38,7 @@ export interface TransferQueue {
   whyNot(key: ResultKey): LateBecause | undefined;
   /** Returns the blobs that an index names for it; empty without one. */
   blobsOf(key: ResultKey): readonly Digest[];
-  /** When the indexed builds requested it, in ms from their start. */
+  /** Returns when the index's builds requested it, in ms from their start. */
   firstMs(key: ResultKey): number | undefined;
   outlook(): Expected[];
   /** Whether nothing is queued. */

@@ -104,7 +104,7 @@ export async function warmUp(signal: AbortSignal): Promise<number> {
   }
 }
 
-/** Returns data of which half can be compressed, as compilers' outputs. */
+/** Returns data of which half can be compressed, as for outputs of compilers. */
 function madeUp(at: number): { readonly result: GranaryResult; readonly bytes: Uint8Array } {
   const noise = createHash("sha512").update(`${at}`).digest();
   const bytes = Buffer.concat([noise, Buffer.from(`int part${at}(int); `.repeat(8)), noise]);

@@ -11,7 +11,7 @@ import {
 
 const WasteFile = z.array(z.tuple([z.string(), WasteRecord]));
 
-/** The most commands remembered. */
+/** The number of commands that are remembered. */
 const mostCommands = 500;
 
 export interface WasteMemory {

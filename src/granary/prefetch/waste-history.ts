@@ -26,7 +26,7 @@ export function isWorthIt(record: WasteRecord): boolean {
 
 export function afterBuild(record: WasteRecord, build: WasteOfBuild | "skipped"): WasteRecord {
   if (build === "skipped") return { ...record, skipped: record.skipped + 1 };
-  // Nothing had to be transferred, so this build tells nothing.
+  // Nothing had to be transferred, so this build shows nothing about waste.
   if (build.transferred === 0) return record;
   return { builds: [...record.builds, build].slice(-buildsSeen), skipped: 0 };
 }

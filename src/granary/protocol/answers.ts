@@ -7,7 +7,7 @@ const to = z.union([z.string(), z.number()]).optional();
 
 const OutputFile = z.object({
   path: z.string(),
-  /** In the granary's store: to be linked or copied, never written. */
+  /** A path in the granary's store. The file may be linked or copied, but must not be written. */
   file: z.string(),
   sizeBytes: Count,
   executable: z.boolean(),
@@ -65,7 +65,7 @@ export const GranaryStatus = z.object({
     results: Count,
     blobs: Count,
     bytes: Count,
-    /** Including dead data; absent from an older granary. */
+    /** The bytes on disk including dead data; absent from an older granary. */
     diskBytes: Count.optional(),
     limitBytes: Count,
     /** Since the granary was started. */
@@ -99,14 +99,14 @@ export const Answer = z.discriminatedUnion("type", [
     port: z.number(),
     /** The process id of the granary, passed to tools while it runs. */
     pid: z.number(),
-    /** Before the path that a tool's cache has in the farm. */
+    /** The address prefix for HTTP; a tool cache's path in the farm follows it. */
     http: z.string(),
     grpc: z.string(),
     /** Whether all expected results were present when this was sent. */
     ready: z.boolean(),
     /** The name of the build's environment. */
     environment: z.string().optional(),
-    /** Variables that the build is to have beside its tools' own. */
+    /** Variables that the build must set in addition to those of its tools. */
     settings: z.record(z.string(), z.string()).optional(),
   }),
   z.object({
@@ -117,7 +117,7 @@ export const Answer = z.discriminatedUnion("type", [
     costMs: Count.optional(),
   }),
   z.object({ type: z.literal("not-found"), to, key: z.string().optional() }),
-  /** Keys that a result may have, the latest first; they are being fetched. */
+  /** Keys that a result may have, the latest first. They are being fetched. */
   z.object({ type: z.literal("candidates"), to, approx: z.string(), keys: z.array(z.string()) }),
   z.object({ type: z.literal("kept"), to, key: z.string() }),
   z.object({ type: z.literal("not-kept"), to, key: z.string(), why: z.string() }),
@@ -158,12 +158,12 @@ export const Answer = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("stopping"), to }),
   z.object({ type: z.literal("fetching"), to, ahead: FetchAheadAnswer }),
-  /** A message was not understood, or something failed; the build continues. */
+  /** A message was not understood, or an operation failed; the build continues. */
   z.object({ type: z.literal("note"), to, note: z.string() }),
 ]);
 export type Answer = z.infer<typeof Answer>;
 
-/** Returns what an answer says of the tool of a plug-in. The protocol has a field for each. */
+/** Returns the data in an answer about the tool of a plug-in. The protocol has a field for each. */
 export function usedByTool(
   tool: string,
   { made, used }: { readonly made: number; readonly used: number },

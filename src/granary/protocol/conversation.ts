@@ -115,7 +115,7 @@ export async function startBuild(conversation: Conversation, message: BuildStart
   const announced = announcedTool(message);
   if (announced !== undefined) {
     const { name, place } = announced;
-    // A client that names its own wait is not delayed again when the tool connects.
+    // If the client states its own waiting time, the tool is not delayed again when it connects.
     const where = { ...place, waits: message.waitMs === undefined };
     const attached = await parts.attachTool(started, name, where).catch((reason: unknown) => {
       parts.logger.info({ why: messageOf(reason) }, `${name} builds without us`);

@@ -5,7 +5,7 @@ export const mostLineBytes = 1024 * 1024;
 
 const newline = 0x0a;
 
-/** Cuts bytes into lines, however they arrive; stores at most one line, up to the allowed length. */
+/** Splits bytes into lines, for any division into chunks; stores at most one line, up to the allowed length. */
 export function lineReader(most = mostLineBytes): (chunk: Uint8Array) => Line[] {
   let held: Uint8Array[] = [];
   let heldBytes = 0;

@@ -3,7 +3,7 @@ import { CommitId, EnvironmentName } from "#api/granary.ts";
 import { Namespace, type ResultKey } from "#commit-index/result-key.ts";
 import { OutputPath } from "./result-value.ts";
 
-/** Keys of one message. */
+/** The limit for keys in one message. */
 export const mostKeys = 10_000;
 
 const Part = "(?!\\.{1,2}(?:/|$))[A-Za-z0-9._=+-]{1,200}";
@@ -14,7 +14,7 @@ const Name = z
     new RegExp(`^(?!approx/)${Part}(/${Part}){0,2}$`),
     "a key is up to three words of A-Z a-z 0-9 . _ = + -",
   );
-/** Short of a word: it is kept below `approx/`. */
+/** The name of an approximation, limited so that the key `approx/…` stays short enough. */
 const Approx = z
   .string()
   .regex(
@@ -27,12 +27,12 @@ const Directory = z
   .regex(/^\/[^\0]*$/, "an absolute path")
   .max(4_096);
 const Milliseconds = z.number().int().nonnegative().max(1_000_000_000);
-/** Is returned in the answer as `to`. */
-/** The id of a build, or its beginning. */
+/** Returned in the answer as `to`. */
+/** The id of a build, or the first characters of one. */
 const ShortId = z.string().regex(/^[0-9a-f-]{1,36}$/);
 const id = z.union([z.string().max(100), z.number()]).optional();
 
-/** A repository that the build uses. The client may give more than its commit; otherwise Git is used. */
+/** A repository that the build uses. The client may state more than its commit; the rest is read from Git. */
 const Repository = z.object({
   root: Directory,
   commit: CommitId.optional(),
@@ -48,7 +48,7 @@ type Repository = z.infer<typeof Repository>;
 
 const WhatIsBuilt = {
   id,
-  /** Undefined: as the workspace says. */
+  /** When undefined, the workspace's settings decide. */
   project: z.string().min(1).max(200).optional(),
   directory: Directory.optional(),
   /** The outer first. */

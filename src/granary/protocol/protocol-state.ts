@@ -48,7 +48,10 @@ export function initialState(secret: string | undefined): ProtocolState {
   return { kind: "new", secret };
 }
 
-/** Returns the next state and the effects of one parsed line. Pure. `undefined`: the peer has closed the connection. */
+/**
+ * Returns the next state and the effects of one parsed line. Pure. `parsedLine` is undefined when the peer has closed
+ * the connection.
+ */
 export function receive(now: ProtocolState, parsedLine: ParsedLine | undefined): Step {
   if (now.kind === "over") return { next: now, effects: [] };
   if (parsedLine === undefined) {

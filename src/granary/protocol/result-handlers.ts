@@ -119,7 +119,7 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
 /** Returns how the candidates of an approximation are read and added; they are stored as a result. */
 function storedApproximations(tieredCache: TieredCache) {
   async function candidatesFor(build: RunningBuild, approx: string): Promise<Candidate[]> {
-    // Without a build: an approximation is no result that the build requested.
+    // There is no build here, because an approximation is not a result that the build requested.
     const who = { project: build.project, build: undefined };
     const result = await tieredCache.result(who, named(build, `approx/${approx}`));
     const value = result && (await tieredCache.blobs(who).get(result.value));

@@ -31,7 +31,10 @@ const Value = z.object({
     .max(10_000),
 });
 
-/** Equal outputs give equal bytes, in whatever order they are given, so that two machines agree. */
+/**
+ * Returns the value for outputs. Equal outputs give equal bytes in any order, so that two machines
+ * get the same value.
+ */
 export function writeValue(outputs: readonly Output[]): Uint8Array {
   const sorted = [...outputs].sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
   const value: z.input<typeof Value> = {
@@ -45,7 +48,10 @@ export function writeValue(outputs: readonly Output[]): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** Undefined when it is no such value: another tool's, or a later version's. */
+/**
+ * Returns undefined when it is not such a value: it comes from another tool, or from a later
+ * version.
+ */
 export function readValue(bytes: Uint8Array): Output[] | undefined {
   try {
     return Value.parse(JSON.parse(Buffer.from(bytes).toString("utf8"))).outputs;

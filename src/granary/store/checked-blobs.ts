@@ -14,27 +14,29 @@ import { hashFile, type Soundness } from "./soundness.ts";
 /** A use within a minute of a recorded use is not recorded. */
 const noteUseAfterMs = 60_000;
 
-/** About 1.5 ms: a look without the thread pool costs a tenth of one with it. */
+/** This number takes about 1.5 ms; without the thread pool, a check costs a tenth. */
 const looksInOneGo = 500;
 
 const smallBytes = 1024 * 1024;
 
 interface CheckedBlobsOptions {
-  /** For messages. */
+  /** The path of the store, for messages. */
   readonly directory: string;
   readonly trustDisk: boolean;
   readonly clock: Clock;
   readonly known: Soundness;
   readonly onHere: (digest: Digest) => void;
   readonly onGone: (digest: Digest, because: "absent" | "altered" | "rotten") => void;
-  /** Makes room on a full disk; whether anything was freed. */
+  /** Makes space on a full disk; returns whether anything was removed. */
   readonly makeRoom: () => Promise<boolean>;
 }
 
 export interface CheckedBlobs extends DiskBlobStore {
-  /** Returns whether the blob exists, by a look at its file. Removes a modified file. Records the use if requested. */
+  /** Returns whether the blob exists, by checking its file. Removes a modified file. Records the use if requested. */
   look(digest: Digest, isUse?: boolean): boolean;
-  /** Whether the file has the blob's bytes; removed when not. Hashed at most once while it does not change. */
+  /**
+   * Returns whether the file has the blob's bytes; removes it when not. Hashed at most once while it does not change.
+   */
   isSound(digest: Digest, path?: string): Promise<boolean>;
 }
 
@@ -43,14 +45,14 @@ export interface CheckedBlobs extends DiskBlobStore {
  * each read).
  *
  * A blob is hashed before its first byte is returned, not while it is read: a tool whose stream breaks off fails its
- * build, while a tool that gets a miss makes the result. That costs one more pass over bytes that are then in memory,
- * once in a process's life.
+ * build, while a tool that gets a miss makes the result. This costs one more pass over the bytes, which are then in
+ * memory, once in the life of the process.
  */
 export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions): CheckedBlobs {
   const { directory, trustDisk, clock, known, onHere, onGone, makeRoom } = options;
   const underWay = new Map<string, Promise<boolean>>();
 
-  /** The file at the path if it can be the blob. */
+  /** Returns the file at the path if it can be the blob. */
   function fileOf(digest: Digest, path: string): Stats | undefined {
     const file = statSync(path, { throwIfNoEntry: false });
     if (file !== undefined && isAltered(file)) {
@@ -65,13 +67,14 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
 
   function noteUse(path: string, file: Stats): void {
     const now = clock.now();
-    // In both directions, because a clock that was ahead may have left times in the future.
+    // The difference in both directions counts, because a clock that was ahead may have left times
+    // in the future.
     if (Math.abs(now.getTime() - file.atimeMs) <= noteUseAfterMs) return;
     try {
       utimesSync(path, now, modifiedAt);
       known.moved(path, file, statSync(path));
     } catch {
-      // On failure, trimming only sees an older time of use.
+      // On failure, a trim only sees an older time of use.
     }
   }
 
@@ -87,7 +90,7 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
       return isRight;
     } catch (reason) {
       if (errnoOf(reason) === "ENOENT") return false;
-      // The disk cannot read it back: for a cache that is the same as not having it.
+      // The disk cannot read the data: for a cache this is the same as a missing blob.
       if (errnoOf(reason) !== "EIO") throw reason;
       dropRotten(digest, path);
       return false;
@@ -118,7 +121,7 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
     return file !== undefined;
   }
 
-  /** A small blob is read once, and hashed as it was read. */
+  /** A small blob is read once, and hashed from memory. */
   async function getAndCheck(digest: Digest): Promise<Uint8Array | undefined> {
     const path = disk.path(digest);
     const before = fileOf(digest, path);
@@ -140,7 +143,7 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
     return bytes;
   }
 
-  /** On a full disk: once more, when something could be freed. */
+  /** On a full disk, retries once when something could be removed. */
   async function withRoom<T>(keep: () => Promise<T>, canRepeat: boolean): Promise<T> {
     try {
       return await keep();
@@ -172,13 +175,13 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
       }),
     read: (digest, range) =>
       inStore(async () => {
-        // Throws of a range outside of the blob, whether it is here or not.
+        // Throws for a range outside of the blob, whether or not the blob exists.
         spanIn(digest, range);
         return (await isSound(digest)) && look(digest, true) ? disk.read(digest, range) : undefined;
       }),
     put: (digest, bytes) =>
       inStore(async () => {
-        // Removes an altered one, which the disk store would take for the blob.
+        // Removes an altered file, which the disk store would accept as the blob.
         look(digest);
         await withRoom(() => disk.put(digest, bytes), true);
         onHere(digest);
@@ -186,7 +189,8 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
     write: (digest, chunks) =>
       inStore(async () => {
         look(digest);
-        // Consumed chunks cannot be read again, but the next blob will have space.
+        // Consumed chunks cannot be read again, so this blob is lost; but the next blob will have
+        // space.
         await withRoom(() => disk.write(digest, chunks), false);
         onHere(digest);
       }),

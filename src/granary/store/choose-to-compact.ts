@@ -6,13 +6,16 @@ export interface PackedSegment {
   readonly isHead: boolean;
 }
 
-/** Copying a byte for each that becomes free. */
+/** At this share of dead bytes, each copied byte frees one. */
 const leastDead = 0.5;
 
-/** The rest costs less than a build's results: mostly notes of use. */
+/**
+ * The share when a person requests it. The rest costs less than a build's results: it is mostly
+ * notes of use.
+ */
 const leastDeadWhenRequested = 0.05;
 
-/** How much to compact: `asked` when a person wants disk space back. */
+/** How much to compact. `asked`: a person wants disk space back. */
 export type Compacting = "usual" | "disk-full" | "asked";
 
 /** Each process begins its own segment: when this many segments are less than an eighth full, they are merged. */

@@ -1,10 +1,10 @@
 import type { Packed } from "./key-map.ts";
 import type { PackedKind, RecordKind } from "./pack-record.ts";
 
-/** The meaning of a record for its name. */
+/** What a record changes for its name. */
 type Change = "is" | "gone" | "used";
 
-/** The treatment of a record whose segment is removed. */
+/** What happens to a record whose segment is removed. */
 type Copying = "moved" | "said again" | "dropped";
 
 interface RewrittenRecord {
@@ -18,11 +18,14 @@ export interface Rewriting {
   /** Whether no other segment has older records. */
   readonly isOldest: boolean;
   readonly isDiskFull: boolean;
-  /** Whether its content was moved from this segment: the copy has the time of use. */
+  /** Whether its content was moved out of this segment; the copy then contains the time of use. */
   readonly isMoved: boolean;
 }
 
-/** `known`: where memory has the record's name, if anywhere. */
+/**
+ * Returns what to do with a record. `known`: the place that memory has for the record's name, if
+ * any.
+ */
 export function whatToCopy(
   { change, segment, at, usedAtS }: RewrittenRecord,
   known: Packed | undefined,
@@ -35,7 +38,8 @@ export function whatToCopy(
       // An older segment may still contain the content that this record removes.
       return known === undefined && !isOldest ? "said again" : "dropped";
     case "used": {
-      // Without the last use of what lies elsewhere, that is as old to the next process as on the day it was made.
+      // Keeps the last recorded use of content in another segment; without it, the next process would think that the
+      // content was never used again.
       const isLast = known?.usedAtS === usedAtS && known.segment !== segment;
       return isLast && !isMoved && !isDiskFull ? "said again" : "dropped";
     }

@@ -1,7 +1,7 @@
 import { leastFirst } from "#commit-index/least-first.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 
-/** Keys are short ones: see `key-set.ts`. */
+/** A result in the trim's input; its keys are short keys: see `key-set.ts`. */
 export interface ResultOnDisk {
   readonly usedAtMs: number;
   readonly bytes: number;
@@ -14,7 +14,7 @@ export interface ResultOnDisk {
 export interface BlobOnDisk {
   readonly key: number;
   readonly bytes: number;
-  /** The bytes that its removal frees: none for a file with other links. */
+  /** The bytes that its removal frees: 0 for a file with other links. */
   readonly freeBytes: number;
   readonly usedAtMs: number;
   readonly isHeld: boolean;
@@ -23,27 +23,28 @@ export interface BlobOnDisk {
 interface ToTrim<Result, Blob> {
   readonly results: readonly Result[];
   readonly blobs: readonly Blob[];
-  /** The bytes that the store uses before. */
+  /** The bytes that the store uses before trimming. */
   readonly usedBytes: number;
 }
 
 interface TrimLimit {
   readonly limitBytes: number;
-  /** The disk has no room for more than there is, whatever the limit. */
+  /** The disk has no space for more data, whatever the limit. */
   readonly isDiskFull?: boolean;
 }
 
 /** A client that uploads a blob refers to it in a result soon after, or never. */
 const youngMs = 10 * 60_000;
 
-/** Below the limit by a tenth, so that not every new blob asks for a trim. */
+/** A tenth below the limit, so that not every new blob causes a trim. */
 const trimTo = 0.9;
 
 /**
  * Returns what to remove so that the store fits its limit: the least recently used.
  *
  * Results are ordered by their use; a blob goes with the last result that names it, or, without one, by its own use.
- * Both compete by age: with results first, a tool that uploads blobs without results would displace all results.
+ * Both compete by age: if results were removed first, a tool that uploads blobs without results would displace all
+ * results.
  *
  * A file that is linked from a workspace takes no extra space, and dropping it frees nothing: it does not count, and a
  * result that mostly consists of such files goes only when the rest does not suffice.
@@ -71,10 +72,10 @@ export async function chooseToTrimInTurns<Result extends ResultOnDisk, Blob exte
   }
 }
 
-/** Some tens of microseconds. */
+/** This number takes some tens of microseconds. */
 const stepsInOneGo = 64;
 
-/** Each step looks at one thing. */
+/** Each step examines one item. */
 function* choosing<Result extends ResultOnDisk, Blob extends BlobOnDisk>(
   results: readonly Result[],
   blobs: ReadonlyMap<number, Blob>,
@@ -145,12 +146,15 @@ function* choosing<Result extends ResultOnDisk, Blob extends BlobOnDisk>(
   return { results: dropped, blobs: removed, usedBytes };
 }
 
-/** A clock that was ahead has left files of the future. They are as good as used now, no better. */
+/** A clock that was ahead may have left times in the future. They count as used now. */
 function ageOf({ usedAtMs }: { readonly usedAtMs: number }, nowMs: number): number {
   return Math.max(0, nowMs - usedAtMs);
 }
 
-/** Sorted only as far as it is looked at: to sort all of a million would be one long turn. */
+/**
+ * Returns items, the oldest first; sorts only the part that is read, because sorting a million
+ * items would block for long.
+ */
 function oldestFirst<T extends { readonly usedAtMs: number }>(most: number, nowMs: number) {
   const things: T[] = [];
   const order = leastFirst(most);
@@ -165,7 +169,7 @@ function oldestFirst<T extends { readonly usedAtMs: number }>(most: number, nowM
   };
 }
 
-/** Returns the bytes that would be free without the store. */
+/** Returns the bytes that removing the whole store would free. */
 export function bytesUsed(
   results: readonly ResultOnDisk[],
   blobs: ReadonlyMap<number, BlobOnDisk>,

@@ -4,7 +4,7 @@ import { Fault, messageOf } from "#core/fault.ts";
 
 /** The losses because of the disk since this process opened the store. */
 export interface DiskTrouble {
-  /** Writes that it refused. */
+  /** The number of writes that the disk refused. */
   readonly refusedWrites: number;
   /** The bytes that were removed to make room on a full disk. */
   readonly removedBytes: number;

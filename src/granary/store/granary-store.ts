@@ -11,7 +11,10 @@ export interface GranaryUsage {
   readonly blobs: number;
   /** The bytes of live data: the limit is compared with these. */
   readonly bytes: number;
-  /** Including dead data in packs: as much again, and a segment of 64 MiB or more. */
+  /**
+   * The bytes on disk including dead data in packs, which may be as much again, plus a segment of
+   * 64 MiB or more.
+   */
   readonly diskBytes: number;
   readonly limitBytes: number;
 }
@@ -19,7 +22,7 @@ export interface GranaryUsage {
 export interface Trimmed {
   /** The removed bytes of live data. */
   readonly removedBytes: number;
-  /** Freed on the disk. */
+  /** The bytes that were freed on the disk. */
   readonly freedBytes: number;
 }
 
@@ -32,18 +35,21 @@ export interface Trimmed {
 export interface GranaryStore extends Service {
   /** If the disk is not trusted, blobs are verified when they are read; a corrupt one is removed and counts as missing. */
   readonly blobs: DiskBlobStore;
-  /** Undefined also when a blob of it is gone; it is then forgotten. Counts as use. */
+  /**
+   * Returns undefined also when a blob of the result is missing; the result is then removed. A call
+   * counts as use.
+   */
   find(project: string, key: ResultKey): Promise<GranaryResult | undefined>;
-  /** Whether a result of that name was kept; a look at memory, for planning. */
+  /** Returns whether a result of that name was stored, from memory only, for planning. */
   has(project: string, key: ResultKey): boolean;
-  /** Whether the blob was here at the last look; a look at memory, for planning. */
+  /** Returns whether the blob existed at the last check, from memory only, for planning. */
   hasBlob(digest: Digest): boolean;
   /** Stores a result and replaces one of the same name. Its blobs must be present. */
   keep(result: GranaryResult): Promise<void>;
   /** Makes a present blob a file at `blobs.path`; returns false when it is absent. */
   asFile(digest: Digest): Promise<boolean>;
   forget(project: string, key: ResultKey): Promise<void>;
-  /** Makes earlier removals durable. Throws where the disk fails. */
+  /** Makes earlier removals durable. Throws when the disk fails. */
   sync(): Promise<void>;
   usage(): Promise<GranaryUsage>;
   /** Undefined: the disk has accepted everything so far. Present data can be read in any case. */

@@ -1,7 +1,7 @@
 const firstSlots = 1_024;
 const fullest = 0.7;
 
-/** Where a record lies, and when it was last used. */
+/** The place of a record, and the time of its last use. */
 export interface Packed {
   readonly segment: number;
   /** The offset of the record's head in its segment. */
@@ -58,7 +58,7 @@ export class KeyMap {
     const before = this.#at(hole);
     const mask = this.#keys.length - 1;
     for (let at = (hole + 1) & mask; this.#keys[at] !== 0; at = (at + 1) & mask) {
-      // It may move into the hole unless its own place is after the hole.
+      // The entry may move into the hole unless its own slot is after the hole.
       const fromHome = (at - this.#home(this.#keys[at] as number)) & mask;
       if (fromHome < ((at - hole) & mask)) continue;
       this.#move(at, hole);
@@ -93,7 +93,7 @@ export class KeyMap {
     }
   }
 
-  /** Keys are pieces of hashes: their low bits are as good as any. */
+  /** Keys are pieces of hashes: their low bits are evenly distributed. */
   #home(key: number): number {
     return key % this.#keys.length;
   }

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import { type Digest, hexOf } from "#core/digest.ts";
 
-/** 52 bits: exact in a number. Of a million keys, one look in four thousand million is answered by another's. */
+/**
+ * These digits are 52 bits, which a number represents exactly. With a million keys, one lookup in four thousand million
+ * finds another key by mistake.
+ */
 const hexDigitsKept = 13;
 
-/** A hash as a key of sets that are only looked at to plan, or to spare what one can do without. Never 0. */
+/** Returns a hash as a key for sets that are used only for planning, or to avoid unnecessary work. It is never 0. */
 export function shortKey(hex: string): number {
   return Number.parseInt(hex.slice(0, hexDigitsKept), 16) || 1;
 }
@@ -13,7 +16,7 @@ export function shortKeyOf(digest: Digest): number {
   return shortKey(hexOf(digest));
 }
 
-/** The name of a result's record: tools' keys may be of any length. */
+/** Returns the name of a result's record, because tools' keys may be of any length. */
 export function resultName(project: string, namespace: string, key: string): string {
   return createHash("sha256").update(`${project}\0${namespace}\0${key}`).digest("hex");
 }
@@ -38,7 +41,7 @@ export class KeySet {
     return this.#slots[this.#slotOf(key)] === key;
   }
 
-  /** Whether it was not there. */
+  /** Returns whether it was new. */
   add(key: number): boolean {
     const slot = this.#slotOf(key);
     if (this.#slots[slot] === key) return false;
@@ -48,13 +51,13 @@ export class KeySet {
     return true;
   }
 
-  /** Whether it was there. */
+  /** Returns whether it was present. */
   delete(key: number): boolean {
     let hole = this.#slotOf(key);
     if (this.#slots[hole] !== key) return false;
     const mask = this.#slots.length - 1;
     for (let at = (hole + 1) & mask; this.#slots[at] !== 0; at = (at + 1) & mask) {
-      // It may move into the hole unless its own place is after the hole.
+      // The entry may move into the hole unless its own slot is after the hole.
       const fromHome = (at - this.#home(this.#slots[at] as number)) & mask;
       if (fromHome < ((at - hole) & mask)) continue;
       this.#slots[hole] = this.#slots[at] as number;
@@ -65,7 +68,7 @@ export class KeySet {
     return true;
   }
 
-  /** Keys are pieces of hashes: their low bits are as good as any. */
+  /** Keys are pieces of hashes: their low bits are evenly distributed. */
   #home(key: number): number {
     return key % this.#slots.length;
   }

@@ -5,17 +5,17 @@ import { type Digest, isEmptyDigest } from "#core/digest.ts";
 import { KeySet, shortKey, shortKeyOf } from "./key-set.ts";
 import type { StorePaths } from "./store-paths.ts";
 
-/** About 1 ms; then others have their turn. */
+/** This number takes about 1 ms; then other work runs. */
 const looksInOneGo = 300;
 
-/** File systems hand out space in blocks. */
+/** File systems allocate space in blocks. */
 const blockBytes = 4_096;
 
 export function bytesOnDisk(sizeBytes: number): number {
   return Math.ceil(sizeBytes / blockBytes) * blockBytes;
 }
 
-/** Which blobs are files, as memory knows it: 11 to 23 bytes a file. */
+/** The blobs that are files, as known in memory: 11 to 23 bytes per file. */
 export interface KnownFiles {
   hasBlob(digest: Digest): boolean;
   blobIsHere(digest: Digest): void;
@@ -23,7 +23,7 @@ export interface KnownFiles {
   /** Sets the bytes that a trim has counted file by file; in between they are an estimate. */
   bytesAre(bytes: number): void;
   counts(): { readonly blobs: number; readonly bytes: number };
-  /** Looks through the store, a little at a time. Until it is through, every question is a look at the disk. */
+  /** Reads the store's directories, a little at a time. Until it has finished, every query checks the disk. */
   count(signal: AbortSignal): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export function knownFiles(paths: StorePaths): KnownFiles {
   };
 }
 
-/** A shard that is being made, or a stray file, has none. */
+/** Returns the names in a directory; none when it does not exist yet, or is a stray file. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -9,7 +9,7 @@ import type { CheckedBlobs } from "./checked-blobs.ts";
 import type { Soundness } from "./soundness.ts";
 import type { StorePaths } from "./store-paths.ts";
 
-/** How blobs get to where tools want them: by what costs least, by hard links where possible, or by copies. */
+/** How blobs are put where tools want them. `auto`: by the cheapest method that works. */
 export type LinkMode = "auto" | "hardlink" | "copy";
 
 interface PlaceAt {
@@ -20,14 +20,14 @@ interface PlaceAt {
 
 type Placed = "reflink" | "hardlink" | "copy";
 
-/** Errors of file systems that do not support it: it is not tried again between these two directories. */
+/** Errors of file systems that do not support a method: it is not tried again between these two directories. */
 const cannot = ["EXDEV", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL", "EPERM", "ENOTTY"];
 
-/** A tool's own file, with the modes of a checkout. A hard link keeps the blob's mode, which is read-only. */
+/** The modes for a tool's own file, as in a checkout. A hard link keeps the blob's mode, which is read-only. */
 const modes = { plain: 0o644, executable: 0o755 } as const;
 const executableBlob = 0o555;
 
-/** Which ways to try, the cheapest first. */
+/** Returns the methods to try, the cheapest first. */
 export function waysToPlace(mode: LinkMode, isReadOnly: boolean): readonly Placed[] {
   switch (mode) {
     case "copy":
@@ -35,7 +35,7 @@ export function waysToPlace(mode: LinkMode, isReadOnly: boolean): readonly Place
     case "hardlink":
       return isReadOnly ? ["hardlink", "copy"] : ["copy"];
     case "auto":
-      // A reflink is the tool's own file and costs as little: better than a link even where that is allowed.
+      // A reflink is the tool's own file and costs as little as a link, so it is better even when a link is allowed.
       return isReadOnly ? ["reflink", "hardlink", "copy"] : ["reflink", "copy"];
   }
 }
@@ -55,7 +55,7 @@ export function placingFrom(
   const impossible = new Set<string>();
   const storeDevice = statSync(paths.blobs).dev;
 
-  /** The same bytes under another mode, made when first wanted. */
+  /** Returns the same bytes as a file with another mode, made at its first use. */
   async function executableTwin(digest: Digest): Promise<string | undefined> {
     const path = paths.executable(digest);
     if (await blobs.isSound(digest, path)) return path;
@@ -103,10 +103,10 @@ export function placingFrom(
       } catch (reason) {
         await rm(aside, { force: true });
         const errno = errnoOf(reason) ?? "";
-        // Removed a moment ago, by a trim or because it had rotted.
+        // Just removed, by a trim or because it was corrupt.
         if (errno === "ENOENT" && !blobs.look(digest)) return undefined;
         if (way === "copy") throw diskFault(reason, dirname(to));
-        // Two mounts of one file system refuse links to each other, and look alike.
+        // Two mounts of one file system look the same, but refuse links to each other.
         const isSure = errno !== "EXDEV" || mount !== storeDevice;
         if (cannot.includes(errno) && isSure) impossible.add(`${way} ${mount}`);
         // ext4 allows 65,000 names for one file. For all other errors, a copy will show the reason.

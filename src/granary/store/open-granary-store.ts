@@ -21,10 +21,10 @@ import { storePaths } from "./store-paths.ts";
 import { trimStore } from "./trim-store.ts";
 
 export interface GranaryStoreOptions {
-  /** The granary's data directory: `packs`, `blobs` and `temp` are made in it. */
+  /** The granary's data directory, in which `packs`, `blobs` and `temp` are created. */
   readonly directory: string;
   readonly limitBytes: number;
-  /** Whether blobs are given without being hashed first. */
+  /** Whether blobs are returned without hashing them first. */
   readonly trustDisk?: boolean;
   readonly linkMode?: LinkMode;
   /** Blobs up to this size are stored in packs; 0: each blob is a file. */
@@ -49,8 +49,8 @@ export interface OpenGranaryStore extends GranaryStore {
 }
 
 /**
- * A trim reads every result. A store that cannot shrink, as all of it is held, is looked through again after a while,
- * or when it has grown by so much of its limit.
+ * A trim reads every result. If a store cannot shrink because all of it is held, it is examined again after this time,
+ * or when it has grown by a share of its limit.
  */
 const trimAgainAfterMs = 60_000;
 const trimAgainAfterShare = 0.05;
@@ -58,9 +58,9 @@ const trimAgainAfterShare = 0.05;
 /**
  * Opens the store of a data directory, which no other process has open.
  *
- * Nothing is synced: fetched data are fetched again, and a build makes its results again. After a power cut a recent
- * result is complete or a miss, by the hash in its record, and so is a recent blob, by its own. Results in files of
- * their own, from old versions, are removed.
+ * Nothing is synced: fetched data are fetched again, and a build makes its results again. After a power cut, a recent
+ * result is complete or a miss, which the hash in its record shows; the same holds for a recent blob and its own hash.
+ * Results in files of their own, from old versions, are removed.
  */
 export async function openGranaryStore(options: GranaryStoreOptions): Promise<OpenGranaryStore> {
   const { directory, limitBytes, logger, clock = systemClock, isHeld = () => false } = options;
@@ -73,7 +73,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
   const sound = soundness();
   const stopping = new AbortController();
   const counted = known.count(stopping.signal).then(trimIfFull, (reason: unknown) => {
-    // Every question stays a look at the disk.
+    // Every query then continues to check the disk.
     logger.warn({ reason: messageOf(reason) }, "the store was not counted");
   });
   let trimming: Promise<Trimmed> | undefined;

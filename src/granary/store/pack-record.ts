@@ -1,6 +1,8 @@
 import { crc32 } from "node:zlib";
 
-/** `gone`: the name has no content any more. `used`: it was read, and nothing else changed. */
+/**
+ * `gone`: the name has no content any more. `used`: the name was read; its content did not change.
+ */
 export type PackedKind = "result" | "blob";
 export type RecordKind = PackedKind | "result-gone" | "blob-gone" | "result-used" | "blob-used";
 
@@ -16,7 +18,7 @@ const kinds: readonly RecordKind[] = [
 /** The head before a record's bytes. */
 export interface RecordHead {
   readonly kind: RecordKind;
-  /** For a result the hash of its name, for a blob its hash. */
+  /** The hash of a result's name, or the hash of a blob. */
   readonly name: string;
   readonly bodyBytes: number;
   /** Seconds since 1970. */
@@ -29,7 +31,7 @@ const fixedBytes = 20;
 const longestName = 255;
 export const mostHeadBytes = fixedBytes + longestName;
 
-/** From the start of a record to the start of its bytes. */
+/** Returns the distance from the start of a record to the start of its bytes. */
 export function headBytes({ name }: Pick<RecordHead, "name">): number {
   return fixedBytes + name.length;
 }
@@ -39,8 +41,8 @@ export function recordBytes(head: Pick<RecordHead, "name" | "bodyBytes">): numbe
 }
 
 /**
- * A record's head: a magic number, its kind, the lengths of its name and of its bytes, when it was used, a checksum of all
- * that, and the name. The bytes have no checksum here: results and blobs bring hashes of their own.
+ * A record's head: a magic number, its kind, the lengths of its name and of its bytes, when it was used, a checksum of
+ * all that, and the name. The bytes have no checksum here, because results and blobs contain their own hashes.
  */
 export function encodeHead({ kind, name, bodyBytes, usedAtS }: RecordHead): Buffer {
   const head = Buffer.alloc(fixedBytes + name.length);
@@ -54,7 +56,9 @@ export function encodeHead({ kind, name, bodyBytes, usedAtS }: RecordHead): Buff
   return head;
 }
 
-/** Returns undefined for an invalid head: cut off by a crash, or corrupt. The records after it cannot be found then. */
+/**
+ * Returns undefined for an invalid head, truncated by a crash or corrupt. The records after it cannot be found then.
+ */
 export function decodeHead(bytes: Buffer, at = 0): RecordHead | undefined {
   if (bytes.byteLength - at < fixedBytes || bytes.readUInt32LE(at) !== magic) return undefined;
   const kind = kinds[bytes.readUInt8(at + 4)];

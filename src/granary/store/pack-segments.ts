@@ -34,21 +34,21 @@ export interface PlacedRecord {
 interface SegmentSize {
   readonly segment: number;
   readonly bytes: number;
-  /** The one that is written to. */
+  /** Whether records are appended to this segment. */
   readonly isHead: boolean;
 }
 
 /**
  * Records one after the other in a few large files, each written until it is full and never changed again.
  *
- * Making a small file costs 0.6 ms of CPU, and waits for the file system's journal after any sync; a record at the end
- * of an open file costs 0.01 ms. All calls are synchronous, without the thread pool, because handing a call over costs
+ * Creating a small file costs 0.6 ms of CPU, and waits for the file system's journal after any sync; appending a record
+ * to an open file costs 0.01 ms. All calls are synchronous, without the thread pool, because handing a call over costs
  * more than the call.
  */
 export interface PackSegments {
   /** Throws on a full disk, without having written anything. */
   append(head: RecordHead, body?: Uint8Array): { readonly segment: number; readonly at: number };
-  /** A record's head and bytes; undefined when they cannot be read completely. */
+  /** Returns a record's head and bytes; undefined when they cannot be read completely. */
   read(segment: number, at: number, bytes: number): Buffer | undefined;
   sizes(): SegmentSize[];
   /** Returns the records of one segment, in order. */
@@ -56,7 +56,7 @@ export interface PackSegments {
   /** Makes everything that was appended before durable. */
   sync(): Promise<void>;
   remove(segment: number): void;
-  /** Later records begin another segment. */
+  /** Closes the segment: later records begin another one. */
   seal(): void;
   close(): void;
 }
@@ -68,7 +68,9 @@ interface Segment {
 
 const suffix = ".pack";
 const indexSuffix = ".heads";
-/** Being written: its process was killed where another finds it. */
+/**
+ * The suffix of a file that is being written; if another process finds one, its writer was killed.
+ */
 const newSuffix = ".new";
 
 /** Opens the segments of a directory, and reports all their records, the oldest first. */
@@ -123,7 +125,10 @@ export async function openPackSegments(
     return head;
   }
 
-  /** So that the next process need not look for each head in the file. Without it, it does. */
+  /**
+   * Writes a list of the heads, so that the next process does not have to search for each head in
+   * the file.
+   */
   function seal(): void {
     if (head === undefined) return;
     const { segment, heads } = head;
@@ -263,7 +268,7 @@ function throwUnlessUnreadable(reason: unknown): void {
   if (errno === undefined || errno === "EMFILE" || errno === "ENFILE") throw reason;
 }
 
-/** A full disk takes a part without an error, and complains at the next. */
+/** A full disk accepts a part without an error, and reports the error at the next write. */
 function writeAll(file: number, parts: readonly Uint8Array[], at: number): void {
   const size = parts.reduce((sum, part) => sum + part.byteLength, 0);
   let written = writevSync(file, parts, at);
@@ -282,7 +287,7 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** If even that fails, the next record overwrites the rest. */
+/** If this also fails, the next record overwrites the rest. */
 function cutBack(file: number, bytes: number): void {
   try {
     ftruncateSync(file, bytes);

@@ -5,13 +5,13 @@ import { shortKey } from "./key-set.ts";
 import { decodeHead, headBytes, type PackedKind } from "./pack-record.ts";
 import type { PackSegments, PlacedRecord } from "./pack-segments.ts";
 
-/** Use within a minute of use that was noted is not noted. */
+/** A use within a minute of a recorded use is not recorded. */
 const noteUseAfterS = 60;
 
 /** The valid records and their places. */
 interface KnownRecords {
   readonly maps: { readonly [Kind in PackedKind]: KeyMap };
-  /** Bytes of a segment that are alive. */
+  /** The bytes of valid records, by segment. */
   readonly liveIn: Map<number, number>;
   liveBytes: number;
 }
@@ -45,7 +45,7 @@ export function drop(pack: KnownRecords, kind: PackedKind, key: number): boolean
   return before !== undefined;
 }
 
-/** Takes a record of a segment that is being opened into account; the oldest come first. */
+/** Processes a record of a segment that is being opened; the oldest come first. */
 export function learn(pack: KnownRecords, { head, segment, at }: PlacedRecord): void {
   const { kind, change } = changeOf(head.kind);
   const key = shortKey(hexIn(head.name));
@@ -88,7 +88,7 @@ export function recordRemoval(pack: PackState, kind: PackedKind, name: string): 
   tryRecordRemovals(pack);
 }
 
-/** Or with the next record. */
+/** If this fails, the next record retries it. */
 function tryRecordRemovals(pack: PackState): void {
   try {
     recordRemovals(pack);
@@ -132,7 +132,8 @@ export function remove(pack: PackState, kind: PackedKind, name: string): void {
 export function noteUseAt(pack: PackState, kind: PackedKind, key: number, name: string): void {
   const known = pack.maps[kind].get(key);
   const usedAtS = nowS(pack);
-  // Either way: a clock that was ahead left times that would never be behind again.
+  // The difference in both directions counts: a clock that was ahead may have left times in the
+  // future.
   if (known === undefined || Math.abs(usedAtS - known.usedAtS) <= noteUseAfterS) return;
   pack.maps[kind].set(key, { ...known, usedAtS });
   recordUse(pack, kind, name, usedAtS);
@@ -142,7 +143,7 @@ export function nowS({ now }: Pick<PackState, "now">): number {
   return Math.round(now().getTime() / 1_000);
 }
 
-/** Names of blobs by other functions than SHA-256 begin with the function's. */
+/** Names of blobs with another function than SHA-256 begin with the function's name. */
 export function hexIn(name: string): string {
   return name.slice(name.indexOf("-") + 1);
 }

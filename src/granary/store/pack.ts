@@ -34,7 +34,7 @@ interface LiveRecord {
   readonly usedAtMs: number;
 }
 
-/** Small things of a store, in a few files: results by the hash of their names, blobs by their hash. */
+/** The small items of a store in a few files: results by the hash of their names, blobs by their hash. */
 export interface Pack {
   has(kind: PackedKind, name: string): boolean;
   /** Returns the size of a blob: compares 52 bits of its hash, and reads nothing. */
@@ -44,26 +44,29 @@ export interface Pack {
    * hash.
    */
   read(kind: PackedKind, name: string): Buffer | undefined;
-  /** Replaces one of that name. */
+  /** Replaces a record of the same name. */
   put(kind: PackedKind, name: string, bytes: Uint8Array): void;
   remove(kind: PackedKind, name: string): void;
   noteUse(kind: PackedKind, name: string): void;
-  /** `bytes`: of the live records. */
+  /** `bytes`: the bytes of live records. */
   counts(): { readonly results: number; readonly blobs: number; readonly bytes: number };
   /** Including dead data that are not removed yet. */
   diskBytes(): number;
   live(kind: PackedKind): Iterable<LiveRecord>;
-  /** Returns data that are not in memory. */
+  /** Reads a record's head, which contains data that are not in memory. */
   headByKey(kind: PackedKind, key: number): RecordHead | undefined;
-  /** The name, and the bytes. */
+  /** Returns the name and the bytes. */
   readByKey(
     kind: PackedKind,
     key: number,
   ): { readonly name: string; readonly bytes: Buffer } | undefined;
   usedAtMs(kind: PackedKind, key: number): number | undefined;
-  /** A clock that was ahead has left times that would stay the youngest. */
+  /**
+   * Sets the time of use to now: a clock that was ahead has left times that would stay the
+   * youngest.
+   */
   usedNow(kind: PackedKind, key: number): void;
-  /** Makes earlier changes durable. Throws where the disk fails. */
+  /** Makes earlier changes durable. Throws when the disk fails. */
   sync(): Promise<void>;
   /** Rewrites segments that are mostly dead; on a full disk, as many as needed to free space. */
   compact(how: Compacting, signal: AbortSignal): Promise<void>;
@@ -74,7 +77,7 @@ export interface PackOptions {
   readonly directory: string;
   readonly limitBytes: number;
   readonly now: () => Date;
-  /** For tests. */
+  /** For tests only. */
   readonly segmentBytes?: number;
 }
 
@@ -82,8 +85,8 @@ export interface PackOptions {
  * Opens a pack, which no other process has open.
  *
  * The last record of a name decides. Nothing is synced except on request, or when older records are removed after being
- * copied: after a power cut a segment may end early or have holes, and the records after the first hole are lost, which
- * a cache may afford.
+ * copied. So after a power cut a segment may end early or have holes; the records after the first hole are lost, which
+ * is acceptable for a cache.
  */
 export async function openPack(options: PackOptions): Promise<Pack> {
   const { directory, limitBytes, now } = options;

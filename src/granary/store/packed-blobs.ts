@@ -18,15 +18,15 @@ import type { Pack } from "./pack.ts";
  */
 export const packedUpToBytes = 256 * 1024;
 
-/** About 0.5 ms. */
+/** This number takes about 0.5 ms. */
 const looksInOneGo = 500;
 
 interface PackedBlobsOptions {
-  /** For messages. */
+  /** The path of the store, for messages. */
   readonly directory: string;
   readonly pack: Pack;
   readonly files: CheckedBlobs;
-  /** Whether memory knows of a file of that blob: asked before the disk is. */
+  /** Returns whether memory knows a file of that blob; it is called before the disk is checked. */
   readonly isFile: (digest: DigestOf) => boolean;
   readonly mostBytes: number;
   readonly trustDisk: boolean;
@@ -35,7 +35,7 @@ interface PackedBlobsOptions {
   readonly makeRoom: (reason: unknown) => Promise<boolean>;
 }
 
-/** Blobs whose small ones are in a pack, and get a file when a caller needs one. */
+/** A store whose small blobs are in a pack, and become files when a caller needs one. */
 interface PackedBlobs extends CheckedBlobs {
   /** Makes a present blob a file at its `path`; returns false when it is absent. */
   asFile(digest: DigestOf): Promise<boolean>;
@@ -48,7 +48,7 @@ export function packedBlobs(options: PackedBlobsOptions): PackedBlobs {
   const isPacked = (digest: DigestOf) =>
     digest.sizeBytes <= mostBytes && pack.sizeOf("blob", digest.hash) === digest.sizeBytes;
 
-  /** Hashed each time: that takes less than to remember, by times of files, what need not be. */
+  /** Returns the bytes, hashed each time: that is faster than checking the times of files. */
   function bytesOf(digest: DigestOf): Uint8Array | undefined {
     if (!isPacked(digest)) return undefined;
     const bytes = pack.read("blob", digest.hash);
@@ -141,7 +141,7 @@ export function packedBlobs(options: PackedBlobsOptions): PackedBlobs {
   };
 }
 
-/** Returns those of the digests, each once, that are not here. Lets other work run between two portions. */
+/** Returns the absent digests, each once. Lets other work run between two portions. */
 async function missingOf(
   digests: readonly DigestOf[],
   isHere: (digest: DigestOf) => boolean,

@@ -22,14 +22,14 @@ export function asKept({ value, blobs, ...rest }: GranaryResult): Record<string,
 /**
  * A result's record: a hash, a line's end, and the result as canonical JSON.
  *
- * JSON alone would not show that a digit of it has turned, and attributes go to tools as they are.
+ * JSON alone would not show a changed digit, and attributes are returned to tools unchanged.
  */
 export function resultText(result: GranaryResult): string {
   const text = canonicalJson(asKept(result));
   return `${hashOf(text)}\n${text}`;
 }
 
-/** Undefined for a text that was cut off, is corrupt, or has another format. */
+/** Returns undefined for a text that is truncated, corrupt, or in another format. */
 export function readResultText(text: string): GranaryResult | undefined {
   const end = text.indexOf("\n");
   const body = text.slice(end + 1);

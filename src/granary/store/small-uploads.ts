@@ -2,7 +2,10 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import type { UploadStore } from "#cas/upload-store.ts";
 import { packedUpToBytes } from "./packed-blobs.ts";
 
-/** For all concurrent uploads together: beyond that they wait on the disk, like large ones. */
+/**
+ * The limit for all concurrent uploads together: above it, they are written to the disk, like large
+ * ones.
+ */
 const mostGatheredBytes = 32 * 1024 * 1024;
 
 /**
@@ -22,7 +25,7 @@ export function smallAtOnce(
     async receive(upload) {
       const { digest, offset, chunks } = upload;
       const isSmall = digest.sizeBytes <= upToBytes && gathered + digest.sizeBytes <= mostBytes;
-      // A continued upload has begun on the disk.
+      // A continued upload was begun on the disk.
       if (!isSmall || offset > 0) return uploads.receive(upload);
       gathered += digest.sizeBytes;
       try {

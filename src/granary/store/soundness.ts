@@ -4,7 +4,7 @@ import { startDigest } from "#cas/digest-of.ts";
 import { readAhead } from "#cas/read-ahead.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
 
-/** About 15 MB. */
+/** These take about 15 MB. */
 const mostRemembered = 50_000;
 
 /** Times of files come in steps of up to 10 ms: a second change within the same step is not visible. */
@@ -16,21 +16,23 @@ type Stamp = Pick<Stats, "ino" | "size" | "ctimeMs">;
 
 /** The files that this process has hashed and found correct. */
 export interface Soundness {
-  /** Whether the file is still the one that was hashed. */
+  /** Returns whether the file is still the one that was hashed. */
   isKnown(path: string, file: Stamp): boolean;
-  /** Hashed at `hashedAtMs` or later, and right. */
+  /** Records a file that was hashed at `hashedAtMs` or later, and is correct. */
   remember(path: string, file: Stamp, hashedAtMs: number): void;
-  /** We changed its times or its links ourselves, just now, and nothing else. */
+  /**
+   * Records that this process itself has just changed the file's times or links, and nothing else.
+   */
   moved(path: string, before: Stamp, after: Stamp): void;
 }
 
 /**
  * Hashes a file once in a process's life, and again when it may have changed.
  *
- * Remembered by inode, size and change time: every write sets the last one, and it cannot be restored. New links and
- * noted use set it, too; for our own ones the entry is updated. When others remove their links, the file is hashed once
- * more, which only costs time. Not remembered across processes: bit errors on a disk leave no trace in an inode, and a
- * restart is a good moment to check again.
+ * The result is remembered by inode, size and change time: every write sets the change time, and it cannot be restored.
+ * New links and recorded use also set it; for those of this process, the entry is updated. When others remove their
+ * links, the file is hashed once more, which only costs time. It is not remembered across processes: bit errors on a
+ * disk leave no trace in an inode, and a restart is a good moment to check again.
  */
 export function soundness(): Soundness {
   const known = new Map<string, Stamp>();
@@ -55,7 +57,7 @@ export function soundness(): Soundness {
   };
 }
 
-/** Whether a file's bytes are those of the digest, and which file it was that was read. */
+/** Returns whether a file's bytes match the digest, and which file was read. */
 export async function hashFile(
   path: string,
   digest: Digest,

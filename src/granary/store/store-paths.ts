@@ -13,7 +13,7 @@ import type { Digest } from "#core/digest.ts";
 export interface StorePaths {
   readonly blobs: string;
   readonly packs: string;
-  /** Where granaries kept results before they had packs. */
+  /** The directory in which granaries stored results before packs existed. */
   readonly oldResults: string;
   readonly temp: string;
   readonly blob: (digest: Digest) => string;

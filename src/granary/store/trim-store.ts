@@ -14,7 +14,7 @@ import type { Pack } from "./pack.ts";
 import { readResultText } from "./result-text.ts";
 import { executableSuffix, type StorePaths } from "./store-paths.ts";
 
-/** About 1.5 ms; then others have their turn. */
+/** This number takes about 1.5 ms; then other work runs. */
 const callsInOneGo = 200;
 
 interface FoundResult extends ResultOnDisk {
@@ -24,9 +24,9 @@ interface FoundResult extends ResultOnDisk {
 
 interface FoundBlob extends BlobOnDisk {
   readonly atimeMs: number;
-  /** Undefined of one that is in the pack alone. */
+  /** Undefined for a blob that is only in the pack. */
   readonly file: Digest | undefined;
-  /** Undefined of one that is a file alone. */
+  /** Undefined for a blob that is only a file. */
   readonly packedAs: string | undefined;
 }
 
@@ -35,7 +35,7 @@ interface TrimRequest {
   readonly known: KnownFiles;
   readonly pack: Pack;
   readonly limitBytes: number;
-  /** `disk-full`: the disk has no room for more than there is, whatever the limit. */
+  /** `disk-full`: the disk has no space for more data, whatever the limit. */
   readonly compacting: Compacting;
   readonly now: Date;
   readonly isHeld: (digest: Digest) => boolean;
@@ -138,7 +138,7 @@ async function blobsOnDisk(request: TrimRequest): Promise<Map<number, FoundBlob>
         bytes: bytes + (other?.bytes ?? 0),
         freeBytes: (file.nlink > 1 ? 0 : bytes) + (other?.freeBytes ?? 0),
         usedAtMs: Math.max(file.atimeMs, other?.usedAtMs ?? 0),
-        // Use is noted at the plain one.
+        // The time of use is recorded at the plain file.
         atimeMs: isTwin ? (other?.atimeMs ?? 0) : file.atimeMs,
         isHeld: isHeld(digest),
       });
@@ -189,7 +189,10 @@ async function resultsInPack(request: TrimRequest): Promise<FoundResult[]> {
   return found;
 }
 
-/** A clock that was ahead leaves records that would stay the youngest until it is that time: they age from now on. */
+/**
+ * A clock that was ahead may have left records that would stay the youngest until that time: their age counts from now
+ * on.
+ */
 function agedNow(
   { pack, now }: TrimRequest,
   kind: "result" | "blob",
@@ -201,12 +204,15 @@ function agedNow(
   return pack.usedAtMs(kind, key) ?? usedAtMs;
 }
 
-/** A clock that was ahead leaves files that would stay the youngest until it is that time: they age from now on. */
+/**
+ * A clock that was ahead may have left files that would stay the youngest until that time: their age counts from now
+ * on.
+ */
 function backToNow(path: string, file: Stats, usedAt: Date, now: Date, set: () => void): void {
   if (usedAt.getTime() - now.getTime() < 60_000) return;
   try {
     set();
-    // Looked at again before a removal.
+    // Checked again before a removal.
     Object.assign(file, statSync(path));
   } catch {
     // It was just removed.

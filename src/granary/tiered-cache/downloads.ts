@@ -10,7 +10,7 @@ import type { SilenceBudget } from "./silence-budget.ts";
 export type Download =
   | { readonly kind: "here"; readonly bytes: Uint8Array | undefined }
   | { readonly kind: "absent" }
-  /** The local disk could not store it. `bytes` is undefined where the blob is large. */
+  /** The local disk could not store it. `bytes` is undefined for a large blob. */
   | { readonly kind: "unkept"; readonly bytes: Uint8Array | undefined };
 
 export interface Downloads extends Service {

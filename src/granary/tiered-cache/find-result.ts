@@ -27,8 +27,8 @@ interface FindResultParts {
 }
 
 /**
- * Results up to this size are fetched completely. Of larger ones the value is fetched, and each blob when a tool reads
- * it.
+ * Results up to this size are fetched completely. For larger results, the value is fetched first, and each blob when a
+ * tool reads it.
  */
 const atOnceBytes = 1024 * 1024;
 
@@ -82,7 +82,7 @@ export async function findResult(
     if (!isHere) return { source: "missed", because: "incomplete", result: undefined };
     return { source: "fetched", because: prefetch?.whyNot(key) ?? "not-indexed", result };
   } catch (reason) {
-    // A refusal is an answer of the farm: a miss. Anything else means that the farm cannot be reached.
+    // A refusal is an answer of the farm, so it is a miss. Any other error means that the farm cannot be reached.
     return isAnswer(reason) ? never : unreachable;
   } finally {
     done?.();

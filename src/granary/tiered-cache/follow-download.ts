@@ -21,7 +21,10 @@ export interface Follower {
   ): AsyncGenerator<Uint8Array>;
 }
 
-/** The most bytes that are held for a slow reader. It reads the rest from the store at the end. */
+/**
+ * The limit for bytes that are buffered for a slow reader. It reads the rest from the store at the
+ * end.
+ */
 const mostAheadBytes = 8 * 1024 * 1024;
 
 export function followDownload(digest: Digest, most = mostAheadBytes): Follower {

@@ -103,7 +103,10 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
     return looked;
   }
 
-  /** Reports a divergence at once, as other machines receive that result meanwhile; if the farm cannot be reached, through the outbox. */
+  /**
+   * Reports a divergence at once, because other machines still receive that result; if the farm cannot be reached,
+   * through the outbox.
+   */
   async function tellOf(project: string, divergence: Divergence): Promise<void> {
     try {
       await farm.reportDivergence(project, divergence);

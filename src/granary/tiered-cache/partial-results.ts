@@ -33,7 +33,7 @@ const keptForMs = 10 * 60_000;
 const mostBlobs = 200_000;
 
 export function partialResults(now: () => number = () => performance.now()): PartialResults {
-  // A Map walks its keys in the order of insertion: the first is the oldest.
+  // A Map iterates in the order of insertion: the first is the oldest.
   const partial = new Map<string, Half>();
   const byBlob = new Map<string, Set<string>>();
   let blobs = 0;

@@ -10,7 +10,7 @@ const leastSilenceMs = 500;
 interface SilenceLimits {
   /** All silences of one build together. */
   readonly allMs: number;
-  /** The limit of one silence. */
+  /** Returns the limit of one silence. */
   readonly onceMs: (roundTripMs: number | undefined) => number;
 }
 

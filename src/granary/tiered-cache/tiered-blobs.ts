@@ -93,7 +93,7 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
 
     async findMissing(digests) {
       const missing = await local.findMissing(digests);
-      // Bazel's builds without the bytes leave outputs at the farm only; they are inputs of its next actions.
+      // Bazel's builds without the bytes leave outputs only at the farm; they are inputs of its next actions.
       if (!madeAtFarm || missing.length === 0) return missing;
       return farm.blobs(project).findMissing(missing);
     },

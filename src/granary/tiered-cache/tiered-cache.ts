@@ -3,7 +3,7 @@ import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Build } from "../builds/build.ts";
 import type { GranaryResult } from "../granary-result.ts";
 
-/** The build that requests something; `build` is undefined where the requester is unknown. */
+/** The build that requests something; `build` is undefined for an unknown requester. */
 export interface Requester {
   readonly project: string;
   readonly build: Build | undefined;

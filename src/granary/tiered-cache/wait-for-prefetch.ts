@@ -3,7 +3,7 @@ import type { TransferLine } from "#commit-index/order-transfer.ts";
 /** The assumed size of a result in transfer, which the caller does not know: most are smaller. */
 const assumedBytes = 256 * 1024;
 
-/** Before anything was measured. */
+/** Used before anything was measured. */
 const unmeasuredMs = 200;
 const mostMs = 1_000;
 
@@ -19,7 +19,7 @@ export function waitForPrefetchMs(line: TransferLine | undefined): number {
   return Math.min(mostMs, 3 * line.roundTripMs + transferMs);
 }
 
-/** Whether it came, or is known not to, within the time. */
+/** Returns whether it arrived, or is known not to arrive, within the time. */
 export async function cameWithin(coming: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<boolean>((resolve) => {
