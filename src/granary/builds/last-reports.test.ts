@@ -22,7 +22,7 @@ function endedAt(second: number) {
   });
 }
 
-test("the last twenty builds are kept, the latest first, also for the next granary", async () => {
+test("the last twenty builds are kept, the latest first, also across restarts", async () => {
   const directory = join(await freshDirectory(), "reports");
   const first = openLastReports(directory, silentLogger);
   for (let second = 0; second < 25; second++) first.keep(endedAt(second));
@@ -37,7 +37,7 @@ test("the last twenty builds are kept, the latest first, also for the next grana
   expect(await readdir(directory)).toHaveLength(21);
 });
 
-test("a build that ended while the clock was ahead is not the last for that", async () => {
+test("a build that ended while the clock was ahead does not stay the last", async () => {
   const directory = join(await freshDirectory(), "reports");
   const reports = openLastReports(directory, silentLogger);
   for (const second of [59, 1, 2]) reports.keep(endedAt(second));
@@ -50,7 +50,7 @@ test("a build that ended while the clock was ahead is not the last for that", as
   expect(seconds).toEqual(Array.from({ length: 20 }, (_, n) => 22 - n));
 });
 
-test("reports of a granary that named them by times are older than all others", async () => {
+test("reports that were named by times are older than all others", async () => {
   const directory = join(await freshDirectory(), "reports");
   await mkdir(directory);
   for (const second of [58, 59]) {
@@ -65,7 +65,7 @@ test("reports of a granary that named them by times are older than all others", 
   expect(seconds).toEqual([1, 59, 58]);
 });
 
-test("where nothing can be kept, nothing is known, and nothing fails", async () => {
+test("when nothing can be stored, there are no reports and no errors", async () => {
   const file = join(await freshDirectory(), "file");
   await writeFile(file, "");
   const reports = openLastReports(file, silentLogger);

@@ -114,7 +114,7 @@ function indexed(of: FoundIndex_Source, entries: readonly IndexEntry[], distance
   return { farm, fetching };
 }
 
-test("hits and executions alike are indexed under the commit when the build ends", async () => {
+test("hits and misses are indexed under the commit when the build ends", async () => {
   const { builds, indexes, reports, directory } = await scene();
   const build = await builds.start(facts);
   const hit = resultOf("hit", ["value"]);
@@ -170,7 +170,7 @@ test.each([
   expect(reports[0]?.truncated).toEqual([]);
 });
 
-test("a build that ends before the farm is back waits for nothing", async () => {
+test("a build that ends while the farm is unreachable does not wait", async () => {
   const { builds, reports } = await scene({ farm: { ...noFarm(), isAway: () => true } });
   const build = await builds.start(facts);
   await builds.end(build.id, { exitCode: 0, complete: true });
@@ -201,7 +201,7 @@ test.each([
   expect(indexes).toMatchObject([{ complete: false }]);
 });
 
-test("builds of two commits side by side are each indexed with all that they asked for", async () => {
+test("parallel builds of two commits are each indexed with all their requests", async () => {
   const { builds, indexes } = await scene();
   const other = "d".repeat(40);
   const [one, two] = [
@@ -228,14 +228,14 @@ test("builds of two commits side by side are each indexed with all that they ask
   ]);
 });
 
-test("a build of nothing takes nothing from its commit's index", async () => {
+test("a build without requests removes nothing from its commit's index", async () => {
   const { builds, indexes } = await scene();
   const build = await builds.start(facts);
   await builds.end(build.id, { exitCode: 0, complete: true });
   expect(indexes).toEqual([]);
 });
 
-test("what a daemon that died had noted is published by the next, once, as incomplete", async () => {
+test("the requests in a dead daemon's log are published by the next daemon, once, as incomplete", async () => {
   const directory = await freshDirectory();
   const id = "6f9619ff-8b86-4011-b42d-00cf4fc964ff";
   const accesses = startBuildAccesses();
@@ -278,7 +278,7 @@ test("without an id, a request belongs to the only build of its project", async 
   expect(builds.only("p")).toBe(two);
 });
 
-test("what the commit's index names is here when the build waits for it", async () => {
+test("the results in the commit's index are present when the build needs them", async () => {
   const result = fetchingFarm().has("k", ["value", "blob"]);
   const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [expectedOf(result, 60_000).entry]);
   fetching.has("k", ["value", "blob"]);
@@ -299,7 +299,7 @@ test("what the commit's index names is here when the build waits for it", async 
   expect(report?.lead?.leastMs).toBeGreaterThanOrEqual(0);
 });
 
-test("a use that was noted when the build was over keeps the time that the index knows", async () => {
+test("a use that is recorded after the build keeps the time from the index", async () => {
   const result = fetchingFarm().has("k", ["value"]);
   const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [expectedOf(result, 7).entry]);
   fetching.has("k", ["value"]);
@@ -318,7 +318,7 @@ test("a use that was noted when the build was over keeps the time that the index
   expect(times?.[1]?.[1]).toBeGreaterThan(7);
 });
 
-test("of an ancestor's index, what was made of something that changed is left alone", async () => {
+test("results in an ancestor's index that were made from changed files are not prefetched", async () => {
   const source = fetchingFarm();
   const same = source.has("same", ["value of same"]);
   const other = source.has("other", ["value of other"]);
@@ -349,7 +349,7 @@ test("of an ancestor's index, what was made of something that changed is left al
   });
 });
 
-test("of the repository's newest, what a fresh clone cannot compare with its own is fetched ahead", async () => {
+test("a fresh clone prefetches from the repository's newest index, which it cannot compare with its own commit", async () => {
   const result = fetchingFarm().has("k", ["value"]);
   const { farm, fetching } = indexed(FoundIndex_Source.REPOSITORY, [
     expectedOf(result, 60_000).entry,
@@ -366,7 +366,7 @@ test("of the repository's newest, what a fresh clone cannot compare with its own
   });
 });
 
-test("a build for which nothing is fetched ahead says why", async () => {
+test("a build without prefetch reports the reason", async () => {
   const directory = await freshDirectory();
   const builds = Array.from({ length: 5 }, () => ({ transferred: 100, wasted: 90 }));
   const known = [[JSON.stringify(["p", "make"]), { builds, skipped: 0 }]];
@@ -382,7 +382,7 @@ test("a build for which nothing is fetched ahead says why", async () => {
   expect(await reportOf({ command: "another" })).not.toHaveProperty("notAhead");
 });
 
-test("a farm that never answers holds up neither a build's start nor its end", async () => {
+test("a silent farm delays neither the start nor the end of a build", async () => {
   const farm: GranaryFarm = { ...noFarm(), resolve: () => new Promise(() => {}) };
   const { builds } = await scene({ farm });
   const build = await builds.start(facts);
@@ -392,7 +392,7 @@ test("a farm that never answers holds up neither a build's start nor its end", a
   });
 });
 
-test("a machine that is new to a project has its first results come along with the index", async () => {
+test("a machine that is new to a project gets the first results together with the index", async () => {
   const { farm } = indexed(FoundIndex_Source.COMMIT, []);
   const asked: unknown[] = [];
   const asking: GranaryFarm = {
@@ -416,7 +416,7 @@ test("a machine that is new to a project has its first results come along with t
   ]);
 });
 
-test("what came along and is no part of the index costs the build nothing", async () => {
+test("results that arrive with the index but do not belong to it cost the build nothing", async () => {
   const result = resultOf("k", ["value"]);
   const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [expectedOf(result, 1).entry]);
   fetching.has("k", ["value"]);
@@ -436,7 +436,7 @@ test("what came along and is no part of the index costs the build nothing", asyn
   await builds.end(build.id, { exitCode: 0, complete: true });
 });
 
-test("an index that is none costs the build nothing but the index", async () => {
+test("an invalid index costs the build only the index", async () => {
   const { farm } = indexed(FoundIndex_Source.COMMIT, []);
   const wrong = Buffer.from("not an index");
   const broken: GranaryFarm = {
@@ -470,7 +470,7 @@ test.each([
   },
 );
 
-test("what would be fetched can be asked without fetching it", async () => {
+test("a dry run lists what would be fetched, without fetching it", async () => {
   const result = fetchingFarm().has("k", ["value", "blob"]);
   const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [expectedOf(result, 60_000).entry]);
   fetching.has("k", ["value", "blob"]);
@@ -485,7 +485,7 @@ test("what would be fetched can be asked without fetching it", async () => {
   expect(await builds.fetchAhead(facts, true)).toMatchObject({ results: 0, bytes: 0 });
 });
 
-test("what a tool's own books say is up to date stays in the commit's index, and what was overwritten does not", async () => {
+test("results that a tool's own records call up to date stay in the commit's index; overwritten ones do not", async () => {
   const { builds, indexes } = await scene();
   const build = async (commits: string[], dirty: boolean, made: Record<string, string>) => {
     const { id } = await builds.start({ ...facts, commits, dirty, root: "/checkout" });
@@ -501,7 +501,7 @@ test("what a tool's own books say is up to date stays in the commit's index, and
   const keys = (index: IndexToPublish | undefined) => index?.entries.map(({ key }) => key).sort();
   const places = { one: "a.o", two: "b.o", three: "c.o" };
   expect(keys(await build([parent], false, places))).toEqual(["one", "three", "two"]);
-  // Between the commits somebody tried something.
+  // Between the commits, the working tree had other changes.
   await build([parent], true, { tried: "c.o" });
   expect(indexes).toHaveLength(1);
   const next = await build([commit, parent], false, { leaf: "a.o" });
@@ -509,7 +509,7 @@ test("what a tool's own books say is up to date stays in the commit's index, and
   expect(next?.complete).toBe(true);
 });
 
-test("a tool's word for its commit counts where the workspace says nothing, and once dirty is dirty", async () => {
+test("the commit that a tool reports counts when the workspace has none, and a dirty tree stays dirty", async () => {
   const { builds, indexes } = await scene();
   for (const dirty of [[false], [false, true], [true, false]]) {
     const build = await builds.start({ ...facts, commits: [] });

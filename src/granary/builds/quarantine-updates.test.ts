@@ -57,7 +57,7 @@ async function scene(answer: (which: WhichBuild) => Promise<QuarantineUpdate | u
 }
 
 test.each([true, false])(
-  "what went into quarantine since is dropped before this machine answers (fetching ahead: %s)",
+  "newly quarantined results are dropped before this machine returns them (fetching ahead: %s)",
   async (prefetch) => {
     let tell: (told: QuarantineUpdate) => void = () => {};
     const told = new Promise<QuarantineUpdate>((resolve) => {
@@ -81,7 +81,7 @@ test.each([true, false])(
   },
 );
 
-test("what was heard is not told again, also after a restart", async () => {
+test("received updates are not sent again, also after a restart", async () => {
   const { store, open, asked } = await scene(async ({ quarantineSince = 0 }) => ({
     results: quarantineSince < 7 ? [{ namespace: "ccache", key: "bad" }] : [],
     version: 7,
@@ -91,7 +91,7 @@ test("what was heard is not told again, also after a restart", async () => {
     await builds.end((await builds.start(facts)).id, { exitCode: 0, complete: true });
     await builds.stop();
   }
-  // It was made here since, so it is not the doubted one.
+  // The result was made here since the update, so it is not the doubted one.
   await keepResult(store, "bad", ["made again"]);
   const builds = await open();
   await builds.end((await builds.start(facts)).id, { exitCode: 0, complete: true });
@@ -100,7 +100,7 @@ test("what was heard is not told again, also after a restart", async () => {
   expect(store.has("p", { namespace: "ccache", key: "bad" })).toBe(true);
 });
 
-test("a farm that says nothing is not waited for", async () => {
+test("a silent farm is not awaited", async () => {
   const { store, tieredCache, open } = await scene(() => new Promise(() => {}));
   const kept = await keepResult(store, "k", ["v"]);
   const builds = await open();
@@ -109,7 +109,7 @@ test("a farm that says nothing is not waited for", async () => {
   expect((await tieredCache.result({ project: "p", build }, kept))?.key).toBe("k");
 });
 
-test("a farm that has lost what it knew is heard from the beginning, and a broken file is none", async () => {
+test("after a farm has lost its data, all updates are read again; a broken file counts as absent", async () => {
   const { store, directory } = await freshStore();
   const path = join(directory, "heard.json");
   const forget = (project: string, key: Parameters<typeof store.forget>[1]) =>
@@ -125,7 +125,7 @@ test("a farm that has lost what it knew is heard from the beginning, and a broke
   expect((await openQuarantineUpdates(path, "http://farm", forget, sync)).since("p")).toBe(0);
 });
 
-test("what a disk has no room to note as dropped is told again by the farm", async () => {
+test("an update that a full disk could not record is sent again by the farm", async () => {
   const { store, directory } = await freshStore();
   const path = join(directory, "heard.json");
   let isFull = true;

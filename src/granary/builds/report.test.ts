@@ -34,7 +34,7 @@ const end: EndOfBuild = {
 
 const text = (length: number, letter: string) => letter.repeat(length);
 
-test("tells what came from where, what was early, and what was for nothing", () => {
+test("reports the source of results, what arrived early, and what was unused", () => {
   const accesses = startBuildAccesses();
   const early = {
     ...resultOf("early", [text(10, "a"), text(100, "b"), text(7, "c")]),
@@ -69,7 +69,7 @@ test("tells what came from where, what was early, and what was for nothing", () 
   expect(report.asked.map(({ key }) => key)).toEqual(["new", "early", "local"]);
 });
 
-test("what was asked for and what was made are indexed alike, in order of first use", () => {
+test("hits and made results are indexed alike, in order of first use", () => {
   const accesses = startBuildAccesses();
   const hit = resultOf("hit", ["value of hit", "read", "never read"]);
   accesses.asked({ namespace: "ccache", key: "made" }, asked("missed"), 5, undefined);
@@ -99,7 +99,7 @@ test("what was asked for and what was made are indexed alike, in order of first 
   ]);
 });
 
-test("a list that is cut says so, and keeps what went wrong", () => {
+test("a truncated list is marked, and keeps the misses", () => {
   const accesses = startBuildAccesses();
   for (let i = 0; i < 2_500; i++) {
     const result = resultOf(`k${i}`, ["value"]);
@@ -112,7 +112,7 @@ test("a list that is cut says so, and keeps what went wrong", () => {
   expect(report.counts.local).toBe(2_499);
 });
 
-test("a build that asks for more than anybody's is bounded, and marked", () => {
+test("the requests of a build are limited, and the report is marked", () => {
   const accesses = startBuildAccesses([], { results: 2 });
   for (const key of ["a", "b", "c"])
     accesses.asked(resultOf(key, ["v"]), asked("missed"), 1, undefined);

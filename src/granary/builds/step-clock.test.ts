@@ -4,7 +4,7 @@ import { stepClock } from "./step-clock.ts";
 
 const key = (name: string): ResultKey => ({ namespace: "ccache", key: name });
 
-test("a result took from its miss until it was there, and is told once", () => {
+test("a result took from its miss until it was stored, and its time is returned once", () => {
   const clock = stepClock();
   clock.missed(key("a"), 100);
   clock.missed(key("a"), 300);
@@ -21,7 +21,7 @@ test("two results of one step share its time", () => {
   expect(clock.tookMs(key("manifest"), 1_003)).toBe(23);
 });
 
-test("steps that run side by side have each their own", () => {
+test("parallel steps each have their own time", () => {
   const clock = stepClock();
   clock.missed(key("long"), 0);
   clock.missed(key("short"), 100);

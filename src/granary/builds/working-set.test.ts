@@ -12,7 +12,7 @@ function result(key: string, place: string | undefined, firstMs = 0): WorkingSet
 }
 const keys = (results: readonly WorkingSetResult[]) => results.map(({ entry }) => entry.key);
 
-test("a build of one leaf leaves all others, and takes the leaf's place", () => {
+test("a build of one leaf keeps all other results, and replaces the leaf's result", () => {
   const before = [result("leaf-1", "leaf.o", 1), result("root", "root.o", 2), result("app", "app")];
   const { results, isWhole } = workingSet(before, [
     result("leaf-2", "leaf.o", 0),
@@ -22,7 +22,7 @@ test("a build of one leaf leaves all others, and takes the leaf's place", () => 
   expect(isWhole).toBe(true);
 });
 
-test("of results without a place nobody knows whether they are needed still", () => {
+test("it is unknown whether results without a place are still needed", () => {
   const before = ["a", "b", "c", "d"].map((key) => result(key, undefined));
   expect(workingSet(before, [result("e", undefined)])).toMatchObject({
     results: [{ entry: { key: "e" } }],
@@ -31,7 +31,7 @@ test("of results without a place nobody knows whether they are needed still", ()
   expect(workingSet(before, before)).toMatchObject({ isWhole: true });
 });
 
-test("nothing that the build asked for is lost, no place has two, and the same build again changes nothing", () => {
+test("keeps all requested results, no place has two, and a repeated build changes nothing", () => {
   const some = fc.uniqueArray(fc.nat(30), { maxLength: 12 });
   fc.assert(
     fc.property(some, some, (one, other) => {

@@ -9,7 +9,7 @@ import { isChosen } from "./is-chosen.ts";
 const keys = fc.string({ minLength: 1 }).map((key): ResultKey => ({ namespace: "reapi", key }));
 
 describe("the share of hits that is made again", () => {
-  test("is the same however often it is asked, none of nothing and all of everything", () => {
+  test("is the same for repeated requests, nothing for 0 and everything for 1", () => {
     fc.assert(
       fc.property(keys, fc.uuid(), fc.double({ min: 0, max: 1, noNaN: true }), (key, id, share) => {
         expect(isChosen(share, id, key)).toBe(isChosen(share, id, key));
@@ -19,7 +19,7 @@ describe("the share of hits that is made again", () => {
     );
   });
 
-  test("is about as large as it was set to", () => {
+  test("is about as large as configured", () => {
     const chosen = Array.from({ length: 20_000 }, (_, n) =>
       isChosen(0.05, "build", { namespace: "reapi", key: `key-${n}` }),
     );
@@ -88,7 +88,7 @@ describe("results of actions", () => {
   });
 });
 
-/** As ccache 4.7.5 writes one. */
+/** Returns an entry in the format of ccache 4.7.5. */
 function ccacheEntry(of: { type?: number; time?: number; rest?: string; version?: number }) {
   const head = Buffer.from([0xcc, 0xac, of.version ?? 1, of.type ?? 0, 1, 1, 1]);
   const time = Buffer.alloc(8);
@@ -109,7 +109,7 @@ describe("entries of ccache", () => {
   });
 });
 
-test("all others are compared byte by byte, and any bytes are taken", () => {
+test("all others are compared byte by byte, and any bytes are accepted", () => {
   fc.assert(
     fc.property(
       fc.constantFrom<Namespace>("reapi", "bazel", "ccache", "sccache", "dune", "results"),

@@ -20,7 +20,7 @@ test.each([
   expect(circuit).toEqual({ kind: "open", failures, until: rests });
 });
 
-test("never rests for less than half a second, nor for more than half a minute", () => {
+test("pauses for at least half a second, and at most half a minute", () => {
   fc.assert(
     fc.property(fc.nat(100), fc.double({ min: 0, max: 0.999, noNaN: true }), (failures, chance) => {
       const open = afterFailure({ kind: "probing", failures }, 0, chance);
@@ -33,7 +33,7 @@ test("never rests for less than half a second, nor for more than half a minute",
   );
 });
 
-test("calls that fail together count once", () => {
+test("simultaneous failures count once", () => {
   const once = afterFailure(closed, 0, 1);
   expect(afterFailure(once, 900, 1)).toBe(once);
 });
@@ -49,7 +49,7 @@ test.each([
   expect(saysAway(new Fault(code, "so it is"))).toBe(away);
 });
 
-test("one probe at a time finds out whether the farm is back, and nobody waits for it", async () => {
+test("one probe at a time checks whether the farm is back, and nothing waits for it", async () => {
   let now = 0;
   const probes: { resolve: () => void; reject: (reason: Fault) => void }[] = [];
   const changes: boolean[] = [];

@@ -24,7 +24,7 @@ function connect(server: string) {
   return farm;
 }
 
-/** A way on which connections can fall silent for good, while new ones work. */
+/** Starts a proxy on which connections can become silent forever, while new ones work. */
 async function freezingProxy(port: number) {
   const sockets: Socket[] = [];
   const server = createServer((client) => {
@@ -54,7 +54,7 @@ async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe("looking up", () => {
-  test("asks for all that is asked in one turn with one call, and each key once", async () => {
+  test("requests made in one turn share a call, each key once", async () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     const kept = await fake.has("a", ["value"], { attributes: { "x-tag": "t" }, costMs: 12 });
@@ -70,7 +70,7 @@ describe("looking up", () => {
     expect(fake.calls).toMatchObject({ lookUp: 1, keys: 2 });
   });
 
-  test("one that asks while another waits does not wait for it", async () => {
+  test("a later request does not wait for an earlier one", async () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     await farm.lookUp("p", [ccache("first")]);
@@ -101,7 +101,7 @@ describe("looking up", () => {
 });
 
 describe("a farm that is away", () => {
-  test("is found out once, and asked again in the background until it is back", async () => {
+  test("is detected once, and probed in the background until it is back", async () => {
     const fake = await fakeFarm();
     const line = await slowLine(fake.port, { roundTripMs: 0 });
     onTestFinished(() => line.close());
@@ -116,7 +116,7 @@ describe("a farm that is away", () => {
     expect(await farm.lookUp("p", [ccache("a")])).toEqual([kept]);
   });
 
-  test("that accepts and says nothing is away after a second or two", async () => {
+  test("that accepts connections but stays silent is unreachable after a second or two", async () => {
     const fake = await fakeFarm();
     const line = await slowLine(fake.port, { roundTripMs: 0 });
     onTestFinished(() => line.close());
@@ -128,7 +128,7 @@ describe("a farm that is away", () => {
     expect(farm.isAway()).toBe(true);
   });
 
-  test("to which a connection died without a word is found again over another", async () => {
+  test("whose connection died silently is reached over another one", async () => {
     const fake = await fakeFarm();
     const kept = await fake.has("a", ["value"]);
     const way = await freezingProxy(fake.port);
@@ -145,7 +145,7 @@ describe("a farm that is away", () => {
     expect(await farm.blobs("p").get(kept.value)).toEqual(Buffer.from("value"));
   });
 
-  test("that hangs in its work is away after the time of one call", async () => {
+  test("that hangs during its work is unreachable after the timeout of one call", async () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     fake.gate = new Promise(() => {});
@@ -194,7 +194,7 @@ describe("fetching", () => {
       },
     });
 
-  test("gives what was wished for, in order, and says what is not there", async () => {
+  test("returns the requested items in order, and reports missing ones", async () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     const kept = await fake.has("a", ["value", "blob of the result"]);
@@ -224,7 +224,7 @@ describe("fetching", () => {
     expect(absent.map(({ request }) => request)).toEqual([requests[3], requests[4]]);
   });
 
-  test("gives blobs that BLAKE3 names, whose hashes are as long as SHA-256's", async () => {
+  test("returns blobs with BLAKE3 digests, whose hashes are as long as those of SHA-256", async () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     const data = Buffer.from("a client's own");
@@ -262,7 +262,7 @@ describe("fetching", () => {
     expect(farm.isAway()).toBe(false);
   });
 
-  test("a frame that says it becomes gigabytes, or another size than it does, is refused", async () => {
+  test("a frame that would expand to gigabytes, or to another size than it states, is rejected", async () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     const honest = await packed([part("value", "value", 0)]);
@@ -274,7 +274,7 @@ describe("fetching", () => {
     }
   });
 
-  test("any bytes for a frame end the stream, and nothing else", async () => {
+  test("invalid bytes in a frame end the stream, and affect nothing else", async () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     await fc.assert(
@@ -289,7 +289,7 @@ describe("fetching", () => {
     );
   });
 
-  test("what is left out at the end is not there", async () => {
+  test("items that are not sent until the end are missing", async () => {
     const fake = await fakeFarm();
     const farm = connect(fake.url);
     fake.packs = async function* () {};
@@ -300,7 +300,7 @@ describe("fetching", () => {
   });
 });
 
-test("publishing answers for each result, in order", async () => {
+test("publishing returns an answer for each result, in order", async () => {
   const fake = await fakeFarm();
   const farm = connect(fake.url);
   const results = [await fake.has("a", ["1", "2"], { costMs: 3.4 }), await fake.has("b", ["2"])];

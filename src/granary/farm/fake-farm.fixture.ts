@@ -32,15 +32,15 @@ export interface FakeFarm {
   readonly port: number;
   readonly blobs: DiskBlobStore;
   readonly results: Map<string, GranaryResult>;
-  /** `reads`: of blobs, each by itself. */
+  /** `reads`: reads of single blobs. */
   readonly calls: { lookUp: number; keys: number; fetch: number; reads: number };
   readonly published: GranaryResult[];
   readonly divergences: unknown[];
-  /** Puts a result there with its bytes; the first text is its value. */
+  /** Stores a result with its bytes; the first text is its value. */
   has(key: string, texts: readonly string[], more?: Partial<GranaryResult>): Promise<GranaryResult>;
   /** Blobs that are sent along with results, by the digest's hash, correct or not. */
   readonly along: Map<string, Uint8Array>;
-  /** While set, look-ups wait for it. */
+  /** While set, lookups wait for it. */
   gate: Promise<void> | undefined;
   /** Replaces the answer of `fetch`. */
   packs: ((items: readonly FetchItem[]) => AsyncIterable<Packed>) | undefined;

@@ -3,7 +3,7 @@ import { lineMeter } from "./line-meter.ts";
 
 const megabyte = 1_000_000;
 
-test("a line is as long as its quickest answer, and as fast as the middle of what came", () => {
+test("a line has the round trip of its fastest answer, and the median speed of its transfers", () => {
   const meter = lineMeter();
   for (const ms of [80, 21, 35]) meter.answered(ms);
   // The first one ran with uncompiled code; the last one was already buffered in the kernel.
@@ -12,7 +12,7 @@ test("a line is as long as its quickest answer, and as fast as the middle of wha
   expect(meter.line()).toEqual({ roundTripMs: 21, bytesPerSecond: 20 * megabyte });
 });
 
-test("a line that becomes slower is known to be", () => {
+test("a line that becomes slower is detected", () => {
   const meter = lineMeter();
   meter.answered(20);
   for (let n = 0; n < 100; n++) meter.came(megabyte, 10);
@@ -21,7 +21,7 @@ test("a line that becomes slower is known to be", () => {
   expect(meter.line()?.bytesPerSecond).toBe(megabyte);
 });
 
-test("nothing is said of a line that has answered nothing, and a few packets do not say how fast it is", () => {
+test("nothing is known before the first answer, and a few packets do not show the speed", () => {
   const meter = lineMeter();
   meter.came(megabyte, 10);
   expect(meter.line()).toBeUndefined();

@@ -27,7 +27,7 @@ const partOf = (text: string, data = text) =>
   });
 const head = async (...items: FetchedItem[]) => [create(FetchResponseSchema, await packed(items))];
 
-test("has what the index names", async () => {
+test("contains the results that the index names", async () => {
   expect(await readHead("p", await head(named, partOf("value")), entries)).toMatchObject([
     { kind: "result", result: { key: "k", project: "p" } },
     { kind: "part", offset: 0 },
@@ -45,7 +45,7 @@ test.each([
   });
 });
 
-test("is none of an index that names other results, and none of more bytes than were asked for by far", async () => {
+test("is rejected if it contains other results than the index, or far more bytes than requested", async () => {
   const other = [expectedOf(resultOf("other", ["value"]), 1).entry];
   await expect(readHead("p", await head(named), other)).rejects.toMatchObject({
     code: "data_loss",
@@ -57,7 +57,7 @@ test("is none of an index that names other results, and none of more bytes than 
   await expect(readHead("p", [swollen], entries)).rejects.toThrow("2097152 bytes along");
 });
 
-test("is as long as a round trip, and no longer than 128 KiB", () => {
+test("has the size of a round trip's data, and at most 128 KiB", () => {
   expect(headBytesOf({ roundTripMs: 5, bytesPerSecond: 1_000_000 })).toBe(5_000);
   expect(headBytesOf({ roundTripMs: 200, bytesPerSecond: 1e9 })).toBe(131_072);
   expect(headBytesOf(undefined)).toBe(131_072);

@@ -25,7 +25,7 @@ async function aMachine() {
   return { inputs: inputBringer(local), all: [command, action], action };
 }
 
-test("what was brought to one project of the farm is brought to another, too", async () => {
+test("a blob that was uploaded to one project of the farm is also uploaded to another", async () => {
   const { inputs, all, action } = await aMachine();
   const [a, b] = [memoryBlobStore(), memoryBlobStore()];
 
@@ -36,7 +36,7 @@ test("what was brought to one project of the farm is brought to another, too", a
   expect(await b.findMissing(all)).toEqual([]);
 });
 
-test("to one project it is brought once", async () => {
+test("a blob is uploaded to one project once", async () => {
   const { inputs, action } = await aMachine();
   const farm = memoryBlobStore();
   await inputs.bring(farm, "a", action);

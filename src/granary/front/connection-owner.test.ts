@@ -39,7 +39,7 @@ test.each<[string, string, number | undefined]>([
   expect(userOf(`  sl  local_address\n${line}\n`, ends)).toBe(user);
 });
 
-test("a connection is own by user, or root's; where no kernel tells, by faith", async () => {
+test("a connection is own if it belongs to the user or root; without kernel tables, every connection is own", async () => {
   const reading = (table: string) => async () => table;
   const of = (user: number) => row(there, "01", user, 77);
 
@@ -51,7 +51,7 @@ test("a connection is own by user, or root's; where no kernel tells, by faith", 
   expect(await ownConnections(1000, absent)(ends)).toBe(true);
 });
 
-test("this process's own connection is found in the kernel's own tables", async () => {
+test("finds this process's own connection in the kernel's tables", async () => {
   const server = createServer((socket) => socket.on("error", () => {}).resume());
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -66,7 +66,7 @@ test("this process's own connection is found in the kernel's own tables", async 
 });
 
 test(
-  "another user of the machine reads, and writes only into a build whose id it knows",
+  "another user of the machine can read, and can write only into a build whose id it knows",
   needs(root),
   async () => {
     const build = fakeBuild();

@@ -15,7 +15,7 @@ interface FrontState {
   readonly url: string;
 }
 
-/** The port for tools over supplies, for the builds that are under way. */
+/** Opens the port for tools over a tiered cache, for the running builds. */
 export async function frontOver(
   stand: Pick<Stand, "tieredCache" | "directory"> & { readonly store: GranaryStore },
   options: {

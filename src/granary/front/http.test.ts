@@ -31,7 +31,7 @@ const put = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, { method: "PUT", body, headers });
 
 describe.each(tools)("$tool", ({ path, written }) => {
-  test("finds what it has put, and nothing else", async () => {
+  test("finds what it has stored, and nothing else", async () => {
     const { url } = await frontOver(await suppliesWith(noFarm()));
     expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
     expect((await put(`${url}/cache/p/${path}`)).status).toBe(written);
@@ -55,11 +55,11 @@ describe.each(tools)("$tool", ({ path, written }) => {
     expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
     expect((await put(`${url}/cache/p/${path}`)).status).toBe(written);
     expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(200);
-    // Not one of the three waits for the farm: 'silent' would never answer.
+    // None of the three waits for the farm: 'silent' would never answer.
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 
-  test("builds on where the disk is full: what it sends is dropped", async () => {
+  test("continues with a full disk: the data that it sends are dropped", async () => {
     const stand = await suppliesWith(noFarm());
     const full = async (): Promise<never> => {
       throw new Fault("resource_exhausted", "no space is left");
@@ -87,7 +87,7 @@ describe.each(tools)("$tool", ({ path, written }) => {
   });
 });
 
-test("an artifact of the farm's is on a second machine what it was on the first, headers and cost too", async () => {
+test("an artifact of the farm is the same on a second machine, with headers and cost", async () => {
   const first = await suppliesWith(noFarm());
   const second = await suppliesBefore();
   const headers = { "x-artifact-duration": "1234", "x-artifact-tag": "sig", "x-artifact-sha": "c" };
@@ -102,7 +102,7 @@ test("an artifact of the farm's is on a second machine what it was on the first,
   expect(first.outbox[0]?.costMs).toBe(1_234);
 });
 
-test("Nx's second writer is told so, and asks nothing of the farm for it", async () => {
+test("Nx's second writer gets a conflict, without a request to the farm", async () => {
   const stand = await suppliesBefore();
   const { url } = await frontOver(stand);
   expect((await put(`${url}/cache/p/nx/v1/cache/1`)).status).toBe(200);
@@ -114,7 +114,7 @@ describe("results of another environment", () => {
   const ofKeys = tools.filter(({ path }) => !path.startsWith("bazel/"));
 
   test.each(ofKeys)(
-    "$tool: another machine with another compiler gets none, one with the same does",
+    "$tool: a machine with another compiler gets none, and one with the same compiler does",
     async ({ path, written }) => {
       const first = await suppliesWith(noFarm());
       const one = fakeBuild({ environment: "gcc of one content" });
@@ -137,7 +137,7 @@ describe("results of another environment", () => {
 });
 
 describe("a build", () => {
-  test("is told of what its tools ask for, by their path", async () => {
+  test("records the requests of its tools, by their path", async () => {
     const [one, other] = [fakeBuild(), fakeBuild()];
     const { url } = await frontOver(await suppliesWith(noFarm()), { builds: [one, other] });
     await fetch(`${url}/build/${one.id}/cache/p/ccache/ab/c`);
@@ -149,7 +149,7 @@ describe("a build", () => {
     expect(told(other)).toEqual([]);
   });
 
-  test("is told of what nobody else can have asked for", async () => {
+  test("also records requests without a build id if it is the only build", async () => {
     const [ours, theirs] = [fakeBuild(), fakeBuild({ project: "other" })];
     const { url } = await frontOver(await suppliesWith(noFarm()), { builds: [ours, theirs] });
     await fetch(`${url}/cache/p/ccache/ab/c`);
@@ -182,7 +182,7 @@ describe("Bazel over HTTP", () => {
     return { first, second, url: (await frontOver(second)).url };
   }
 
-  test("gets results of the farm's, and the blobs that they name", async () => {
+  test("gets results of the farm, and the blobs that they name", async () => {
     const { url, first } = await filled();
     expect(first.outbox[0]?.blobs).toEqual([digestOf(output)]);
     expect((await fetch(`${url}/cache/p/bazel/ac/${hash}`)).status).toBe(200);
@@ -190,17 +190,17 @@ describe("Bazel over HTTP", () => {
     expect(await blob.text()).toBe("an output");
   });
 
-  test("gets no result of which a blob is gone", async () => {
+  test("gets no result with a missing blob", async () => {
     const { url, second } = await filled();
     for (const [name, kept] of second.fake.results) {
-      // As of a farm that has not read what the result names.
+      // As from a farm that has not read which blobs the result names.
       second.fake.results.set(name, { ...kept, blobs: [] });
     }
     await second.fake.blobs.remove(digestOf(output));
     expect((await fetch(`${url}/cache/p/bazel/ac/${hash}`)).status).toBe(404);
   });
 
-  test("is refused a blob that is not what its name says", async () => {
+  test("is rejected when a blob does not match its name", async () => {
     const { url } = await frontOver(await suppliesWith(noFarm()));
     const sent = await fetch(`${url}/cache/p/bazel/cas/${hash}`, { method: "PUT", body });
     expect(sent.status).toBe(400);
@@ -227,7 +227,7 @@ test.each([
   expect(answered).toBe(status);
 });
 
-describe("a client that sends the head of a request alone", () => {
+describe("a client that first sends only the head of a request", () => {
   const head = (agent: string) =>
     `PUT /cache/p/ccache/ab/cd HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: ${agent}\r\ncontent-length: ${body.length}\r\n\r\n`;
   const connected = async () => {
@@ -239,7 +239,7 @@ describe("a client that sends the head of a request alone", () => {
     return { socket, next, url };
   };
 
-  test("is told to go on where it is ccache, whose body would wait to be acknowledged", async () => {
+  test("gets 100 Continue if it is ccache, whose body would wait for it", async () => {
     const { socket, next, url } = await connected();
     socket.write(head("ccache/4.7.5"));
     expect(await next()).toBe("HTTP/1.1 100 Continue");
@@ -250,7 +250,7 @@ describe("a client that sends the head of a request alone", () => {
     expect(await (await fetch(`${url}/cache/p/ccache/ab/cd`)).text()).toBe(body);
   });
 
-  test("is told nothing that it has not asked for where it is another", async () => {
+  test("gets no unrequested response if it is another", async () => {
     const { socket, next } = await connected();
     socket.write(head("Go-http-client/1.1"));
     socket.write(body);

@@ -17,14 +17,14 @@ import { frontOver, sendAll } from "./front.fixture.ts";
 
 const minute = 60_000;
 
-/** A machine of a build of project `tools`, as its tools see it. */
+/** Creates a machine with a build of project `tools`, as its tools see it. */
 async function machine(stand: Parameters<typeof frontOver>[0]) {
   const build = fakeBuild({ project: "tools" });
   const { url } = await frontOver(stand, { builds: [build, fakeBuild()] });
   return { build, cache: `${url}/build/${build.id}/cache/tools` };
 }
 
-/** Returns the time that the build waited for a farm, in addition to normal answers. */
+/** Returns the time that the build waited for a farm, in addition to the time of normal answers. */
 const waitedMs = (build: ReturnType<typeof fakeBuild>) =>
   build.heard.reduce(
     (sum, asked) => sum + (asked.source === "unreachable" ? asked.waitedMs : 0),
@@ -33,7 +33,7 @@ const waitedMs = (build: ReturnType<typeof fakeBuild>) =>
 
 for (const tool of testedTools) {
   describe(`${tool.name} at a granary`, needs(tool.need), () => {
-    test("finds on a second machine what a first one made, and builds without the farm as well", async () => {
+    test("finds results of another machine, and builds without the farm as well", async () => {
       const dir = await mkdtemp(join(tool.root ?? tmpdir(), "grange-tool-"));
       onTestFinished(() => rm(dir, { recursive: true, force: true }));
       await tool.prepare(dir);
@@ -56,16 +56,16 @@ for (const tool of testedTools) {
       expect(warm.outputs).toBe(cold.outputs);
       expect(there.build.heard.map(({ source }) => source)).toContain("fetched");
       expect(waitedMs(there.build)).toBe(0);
-      // All its waits, however many of them at the same time.
+      // The sum of all its waits, whether or not they were simultaneous.
       expect(waitedMs(alone.build)).toBeLessThan(4_000);
     });
   });
 }
 
 describe("Bazel at a granary", needs(bazelNeed), () => {
-  // By gRPC it is tried with a whole granary in test/granary.
+  // gRPC is tested with a whole granary in test/granary.
   test(
-    "finds by HTTP what another machine made, and builds without the farm as well",
+    "finds results of another machine over HTTP, and builds without the farm as well",
     async () => {
       const workspace = await bazelWorkspace();
       onTestFinished(() => workspace.remove());

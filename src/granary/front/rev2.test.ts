@@ -67,7 +67,7 @@ async function twoMachines() {
   return { first, second, channel, build, metadata: { "x-grange-build": build.id } };
 }
 
-test("a result that one machine made is another's, with what it names and what it took", async () => {
+test("another machine gets a result with its blobs and its cost", async () => {
   const { first, channel, build, metadata } = await twoMachines();
 
   const found = await channel.unary(getActionResult, asked, { metadata });
@@ -84,7 +84,7 @@ test("a result that one machine made is another's, with what it names and what i
   expect(build.blobsRequested).toContainEqual(digestOf(output));
 });
 
-test("a result of which the farm has lost a blob is none", async () => {
+test("a result with a blob that the farm has lost is not found", async () => {
   const { second, channel } = await twoMachines();
   await second.fake.blobs.remove(digestOf(output));
   await expect(channel.unary(getActionResult, asked)).rejects.toMatchObject({ code: "not_found" });
@@ -113,14 +113,14 @@ test.each(["refused", "silent"] as const)(
   },
 );
 
-test("a result whose outputs were not sent is not taken, and they are named", async () => {
+test("a result whose outputs were not uploaded is rejected, and they are listed", async () => {
   const channel = channelTo((await frontOver(await suppliesWith(noFarm()))).url);
   await expect(
     channel.unary(updateActionResult, { ...asked, actionResult: result }),
   ).rejects.toMatchObject({ code: "failed_precondition" });
 });
 
-test("a result that failed is taken by nobody", async () => {
+test("a failed result is not stored", async () => {
   const stand = await suppliesWith(noFarm());
   const channel = channelTo((await frontOver(stand)).url);
   await channel.unary(updateActionResult, { ...asked, actionResult: { exitCode: 1 } });
@@ -153,7 +153,7 @@ describe("execution", () => {
     }),
   );
 
-  test("goes through to the farm as it is said, after what it needs", async () => {
+  test("is passed to the farm unchanged, after its inputs", async () => {
     const seen: { instance: string; missing: number; metadata: unknown }[] = [];
     const all = [encode.file, encode.command, below, root, actionBytes];
     const fake = await fakeFarm({
@@ -196,7 +196,7 @@ describe("execution", () => {
     expect(executionCapabilities?.execEnabled).toBe(true);
   });
 
-  test("leaves outputs at the farm, and that they do not come is no word that they are lost: Bazel ends over that", async () => {
+  test("leaves outputs at the farm, and does not report them as lost, because Bazel would fail", async () => {
     const response = create(ExecuteResponseSchema, { result: create(ActionResultSchema, result) });
     const fake = await fakeFarm({
       methods: methodsOf(Execution, {
@@ -258,7 +258,7 @@ describe("execution", () => {
     expect(await reading(other.id)).toBe("an output");
   });
 
-  test("is not served without a farm", async () => {
+  test("is not offered without a farm", async () => {
     const channel = channelTo((await frontOver(await suppliesWith(noFarm()))).url);
     const request = create(ExecuteRequestSchema, { instanceName: "p" });
     const executing = channel.serverStream(Execution.method.execute, request);

@@ -32,7 +32,7 @@ const index: File = { kind: "index", items: 1 };
 const report: File = { kind: "report", items: 1 };
 const later = { ...results, failing: failing(2, 500) };
 
-describe("the next to be sent", () => {
+describe("the next files to send", () => {
   test.each<[string, readonly File[], number[] | string]>([
     ["is nothing of nothing", [], "nothing"],
     ["is results together, as far as they fit", [results, results, results], [0, 1]],
@@ -55,7 +55,7 @@ describe("the next to be sent", () => {
     expect(sent(drawn.map((file) => ({ ...file })))).toEqual(expected);
   });
 
-  test("whatever has failed, something is sent or its time is known, and never before its time", () => {
+  test("after any failures, something can be sent or its time is known, and nothing is sent before its time", () => {
     const anyFile = fc.record({
       kind: fc.constantFrom("results" as const, "index" as const, "report" as const),
       items: fc.integer({ min: 1, max: 500 }),
@@ -84,7 +84,7 @@ describe("the next to be sent", () => {
   });
 });
 
-test("each failure doubles the time until it is tried again, and the last of some sets it aside for an hour", () => {
+test("each failure doubles the pause, and after some failures a file is set aside for an hour", () => {
   let state: Failing | undefined;
   const waits: number[] = [];
   for (let n = 0; n < triesUntilSetAside; n++) {

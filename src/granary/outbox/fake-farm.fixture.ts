@@ -24,13 +24,16 @@ export interface FakeFarm extends GranaryFarm {
   readonly reports: GranaryBuildReport[];
   readonly divergences: Divergence[];
   readonly store: BlobStore;
-  /** What was called, in order, with how many things. */
+  /** The calls in order, each with its number of items. */
   readonly calls: { readonly step: Step; readonly count: number }[];
-  /** Before each call, and after it with what it did done: throws to make it fail there. */
+  /**
+   * Called before each call, and again after its work is done; throws to make the call fail at that
+   * point.
+   */
   before: (step: Step) => void | Promise<void>;
   after: (step: Step) => void | Promise<void>;
   away: boolean;
-  /** Undefined: as a farm ends it. */
+  /** Returns changes to the farm's normal answer for a result; undefined for none. */
   endOf: (result: GranaryResult) => Partial<PublishResultsResponse_End> | undefined;
 }
 

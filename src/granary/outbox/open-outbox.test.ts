@@ -114,7 +114,7 @@ function keysAt(farm: FakeFarm): string[] {
   return [...farm.kept.values()].map(({ key }) => key).toSorted();
 }
 
-test("what a build made arrives: blobs, results, then its index, then its report", async () => {
+test("the data of a build arrive in this order: blobs, results, index, report", async () => {
   const { farm, outbox, result, spool } = await withOutbox();
   const release = outbox.hold();
   const large = await result("b", [10, 3_000_000]);
@@ -138,7 +138,7 @@ test("what a build made arrives: blobs, results, then its index, then its report
   expect(readdirSync(spool)).toEqual([]);
 });
 
-test("results of a build go together, and what the farm has is not sent", async () => {
+test("results of a build are sent together, and existing ones are not sent", async () => {
   const { farm, local, outbox, result } = await withOutbox();
   const release = outbox.hold();
   const all = await Promise.all(Array.from({ length: 900 }, (_, i) => result(`k${i}`)));
@@ -152,7 +152,7 @@ test("results of a build go together, and what the farm has is not sent", async 
   expect([count("findMissing"), count("publishResults"), count("put")]).toEqual([1, 1, 900]);
 });
 
-test("while it is held nothing is sent, until the last has let go", async () => {
+test("while it is held nothing is sent, until the last holder releases it", async () => {
   const { farm, outbox, result } = await withOutbox();
   const [first, second] = [outbox.hold(), outbox.hold()];
   await outbox.addResult(await result("a"));
@@ -166,7 +166,7 @@ test("while it is held nothing is sent, until the last has let go", async () => 
   expect(keysAt(farm)).toEqual(["a"]);
 });
 
-test("while it is held until something is due, what has waited for its time goes, and what came meanwhile", async () => {
+test("while it is held until data are due, due data and those that arrived meanwhile are sent", async () => {
   const { farm, outbox, result } = await withOutbox({ mostWaitMs: 50 });
   outbox.hold("due");
   await outbox.addResult(await result("a"));
@@ -177,7 +177,7 @@ test("while it is held until something is due, what has waited for its time goes
   await expect.poll(() => keysAt(farm)).toEqual(["a", "b", "c"]);
 });
 
-test("while it is held until something is due, what somebody waits for goes, and nothing else", async () => {
+test("while it is held until data are due, only data that something waits for are sent", async () => {
   const { farm, outbox, result } = await withOutbox();
   const release = outbox.hold("due");
   await outbox.addResult(await result("a"));
@@ -193,7 +193,7 @@ test("while it is held until something is due, what somebody waits for goes, and
   await expect.poll(() => keysAt(farm)).toEqual(["a", "b"]);
 });
 
-test("what was held back until it is due goes with the next process after a crash", async () => {
+test("data that were held back until due are sent by the next process after a crash", async () => {
   const { farm, outbox, result, open } = await withOutbox();
   outbox.hold("due");
   await outbox.addResult(await result("a"));
@@ -203,7 +203,7 @@ test("what was held back until it is due goes with the next process after a cras
   await expect.poll(() => keysAt(farm)).toEqual(["a"]);
 });
 
-test("who holds until it lets go keeps back what is due as well", async () => {
+test("a holder until release also keeps back due data", async () => {
   const { farm, outbox, result } = await withOutbox();
   const release = outbox.hold("let go");
   outbox.hold("due");
@@ -214,7 +214,7 @@ test("who holds until it lets go keeps back what is due as well", async () => {
   expect(await outbox.drained()).toEqual(nothing);
 });
 
-test("a hold in the middle of a batch stops it, and tells who waits", async () => {
+test("a hold during a batch stops it, and waiting callers are informed", async () => {
   const { farm, outbox, result } = await withOutbox();
   let release = () => {};
   farm.after = (step) => {
@@ -229,7 +229,7 @@ test("a hold in the middle of a batch stops it, and tells who waits", async () =
   expect(await outbox.drained()).toEqual(nothing);
 });
 
-test("a farm that is away costs nothing but time", async () => {
+test("an unreachable farm causes only delay", async () => {
   const { farm, outbox, result, open } = await withOutbox();
   farm.away = true;
   await outbox.addResult(await result("a"));
@@ -245,7 +245,7 @@ test("a farm that is away costs nothing but time", async () => {
   expect(keysAt(farm)).toEqual(["a"]);
 });
 
-test("of a result that came out otherwise the farm is told when it is back, also after a restart", async () => {
+test("a differing result is reported to the farm when it is back, also after a restart", async () => {
   const { farm, outbox, open } = await withOutbox();
   farm.away = true;
   await outbox.addDivergence("p", divergence);
@@ -260,7 +260,7 @@ test("of a result that came out otherwise the farm is told when it is back, also
   expect(farm.reports).toEqual([report]);
 });
 
-test("an index that is over what a project may have in an hour holds up no results", async () => {
+test("an index above the hourly limit of a project does not block results", async () => {
   const { farm, outbox, result } = await withOutbox();
   farm.before = (step) => {
     if (step !== "publishIndex" && step !== "reportBuild") return;
@@ -274,7 +274,7 @@ test("an index that is over what a project may have in an hour holds up no resul
   expect(keysAt(farm)).toEqual(["a"]);
 });
 
-test("what the farm fails to take holds up nothing else, and is said until it is taken", async () => {
+test("data that the farm fails to accept block nothing else, and are reported until accepted", async () => {
   const { farm, outbox, result, spool } = await withOutbox();
   let isBroken = true;
   farm.endOf = ({ key }) => {
@@ -305,7 +305,7 @@ test("what the farm fails to take holds up nothing else, and is said until it is
   expect([outbox.droppedResults, farm.reports]).toEqual([0, [report]]);
 });
 
-test("an index waits for results before it that are still tried, and what is left is tried after a restart", async () => {
+test("an index waits for earlier results that are retried, and the rest is retried after a restart", async () => {
   const { farm, outbox, result, open } = await withOutbox();
   let isBroken = true;
   farm.endOf = ({ key }) => {
@@ -332,7 +332,7 @@ test("an index waits for results before it that are still tried, and what is lef
   expect(order.slice(-2)).toEqual(["publishResults", "publishIndex"]);
 });
 
-test("a farm that fails at everything is not asked for each thing", async () => {
+test("a farm that fails every call is not called for each item", async () => {
   const { farm, outbox, result } = await withOutbox();
   farm.endOf = () => {
     throw new Fault("internal", "its database is gone");
@@ -386,10 +386,10 @@ test.each(steps.flatMap((step) => [[step, "before"] as const, [step, "after"] as
   },
 );
 
-test("blobs that the farm has lost since it was asked are sent again", async () => {
+test("blobs that the farm has lost since the check are sent again", async () => {
   const { farm, outbox, result } = await withOutbox();
   const one = await result("a");
-  // It claims to have all.
+  // The farm claims to have all blobs.
   const claim = vi.spyOn(farm.store, "findMissing").mockResolvedValueOnce([]);
   await outbox.addResult(one);
 
@@ -398,7 +398,7 @@ test("blobs that the farm has lost since it was asked are sent again", async () 
   expect(claim).toHaveBeenCalledTimes(3);
 });
 
-test("a farm that lacks blobs however often they are sent does not hold up the rest", async () => {
+test("a farm that always loses blobs does not block the rest", async () => {
   const { farm, outbox, result } = await withOutbox();
   farm.endOf = ({ key }) =>
     key === "bad" ? { kind: PublishResultsResponse_End_Kind.INCOMPLETE, missing: [] } : undefined;
@@ -409,7 +409,7 @@ test("a farm that lacks blobs however often they are sent does not hold up the r
   expect([keysAt(farm), outbox.droppedResults]).toEqual([["good"], 1]);
 });
 
-test("the farm cannot ask for blobs that the result does not name", async () => {
+test("the farm cannot request blobs that the result does not name", async () => {
   const { farm, local, outbox, result } = await withOutbox();
   const secret = Buffer.from("secret");
   await local.put(digestOf(secret), secret);
@@ -428,7 +428,7 @@ test("the farm cannot ask for blobs that the result does not name", async () => 
   expect(keysAt(farm)).toEqual(["a"]);
 });
 
-test("what the farm refuses is dropped, and the others arrive", async () => {
+test("rejected data are dropped, and the others arrive", async () => {
   const { farm, outbox, result } = await withOutbox();
   farm.endOf = ({ key }) =>
     key === "bad" ? { kind: PublishResultsResponse_End_Kind.REFUSED, message: "no" } : undefined;
@@ -440,7 +440,7 @@ test("what the farm refuses is dropped, and the others arrive", async () => {
   expect([keysAt(farm), outbox.droppedResults]).toEqual([["a", "b"], 1]);
 });
 
-test("one result for which the farm refuses a whole request is found, and dropped alone", async () => {
+test("when one result makes the farm reject a whole request, only that one is dropped", async () => {
   const { farm, outbox, result } = await withOutbox();
   farm.endOf = ({ key }) => {
     if (key === "k7") throw new Fault("invalid_argument", "a key it does not like");
@@ -454,7 +454,7 @@ test("one result for which the farm refuses a whole request is found, and droppe
   expect([farm.kept.size, outbox.droppedResults]).toEqual([19, 1]);
 });
 
-test("who may not write at all is asked once, not for each", async () => {
+test("a granary without the right to write calls the farm once, not for each item", async () => {
   const { farm, outbox, result } = await withOutbox();
   farm.before = (step) => {
     if (step === "publishResults") throw new Fault("permission_denied", "no right to cache");
@@ -468,7 +468,7 @@ test("who may not write at all is asked once, not for each", async () => {
   expect(outbox.droppedResults).toBe(20);
 });
 
-test("a result whose blob is gone from the machine is dropped alone", async () => {
+test("only the result whose local blob is missing is dropped", async () => {
   const { farm, outbox, result } = await withOutbox();
   const gone = await result("gone");
   const ghost = digestOf(randomBytes(8));
@@ -483,7 +483,7 @@ test("a result whose blob is gone from the machine is dropped alone", async () =
   expect([keysAt(farm), outbox.droppedResults]).toEqual([["here"], 2]);
 });
 
-test("beyond its limits the oldest results are dropped, which is said; an index is not", async () => {
+test("above the limits, the oldest results are dropped and reported, but no index", async () => {
   const { farm, outbox, result } = await withOutbox({ mostResults: 10 });
   farm.away = true;
   await outbox.addIndex(index);
@@ -499,7 +499,7 @@ test("beyond its limits the oldest results are dropped, which is said; an index 
   expect(keysAt(farm)[0]).toBe("k16");
 });
 
-test("blobs of what waits are held, up to a limit, until it has left", async () => {
+test("blobs of waiting results are held, up to a limit, until they are sent", async () => {
   const { farm, outbox, result, open } = await withOutbox({ mostHeldBytes: 100 });
   farm.away = true;
   const [small, large] = [await result("a", [10, 20]), await result("b", [90])];
@@ -520,7 +520,7 @@ test("blobs of what waits are held, up to a limit, until it has left", async () 
   expect(next.isHeld(small.value)).toBe(false);
 });
 
-test("a spool that has rotted costs what is rotten", async () => {
+test("in a corrupt spool, only the corrupt part is lost", async () => {
   const { farm, outbox, result, open, spool } = await withOutbox();
   outbox.hold();
   for (const key of ["a", "b", "c"]) await outbox.addResult(await result(key));
@@ -539,7 +539,7 @@ test("a spool that has rotted costs what is rotten", async () => {
   expect(readdirSync(spool)).toEqual(["stray"]);
 });
 
-test("results that come while others are sent travel with the next", async () => {
+test("results that arrive while others are sent are sent with the next batch", async () => {
   const { farm, outbox, result, spool } = await withOutbox();
   let more: Promise<void> | undefined;
   farm.before = (step) => {
@@ -560,7 +560,7 @@ test("results that come while others are sent travel with the next", async () =>
   expect(readdirSync(spool)).toEqual([]);
 });
 
-test("uploads keep to the bandwidth that they are given", async () => {
+test("uploads stay within their bandwidth", async () => {
   const { outbox, result } = await withOutbox({ bytesPerSecond: 1_000_000 });
   const release = outbox.hold();
   await outbox.addResult(await result("a", [150_000, 150_000]));
@@ -572,7 +572,7 @@ test("uploads keep to the bandwidth that they are given", async () => {
   expect(performance.now() - from).toBeGreaterThan(140);
 });
 
-test("it stops in the middle of an upload", async () => {
+test("stops in the middle of an upload", async () => {
   const { farm, outbox, result } = await withOutbox({ bytesPerSecond: 1_000 });
   const begun = new Promise<void>((resolve) => {
     farm.before = (step) => {

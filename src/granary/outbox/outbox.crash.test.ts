@@ -6,7 +6,7 @@ import { freshDirectory, openStore, silentLogger } from "../store/granary-store.
 import { fakeFarm } from "./fake-farm.fixture.ts";
 import { openOutbox } from "./open-outbox.ts";
 
-/** Keeps and adds results, four at a time, while what it added leaves for a farm that writes down what it has. */
+/** Stores and adds results, four at a time, while the outbox sends them to a farm that records what it has. */
 const script = `
   import { setTimeout } from "node:timers/promises";
   import { appendFileSync } from "node:fs";
@@ -41,14 +41,15 @@ const script = `
       await store.keep(result);
       await outbox.addResult(result);
       process.stdout.write(key + "\\n");
-      // Tools' requests come from outside, too: between two of them, others have their turn.
+      // In reality, requests of tools arrive from outside, so other work can run between two of
+      // them.
       await setTimeout(1);
     }
   }
   for (const name of ["a", "b", "c", "d"]) void lane(name);
 `;
 
-test("a process killed 8 times while it adds and sends loses nothing that was added", async () => {
+test("a process that is killed 8 times while it adds and sends loses nothing that was added", async () => {
   const directory = await freshDirectory();
   const work = await freshDirectory();
   const file = await bundleScript(script, work);

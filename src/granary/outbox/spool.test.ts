@@ -5,7 +5,7 @@ import { bundleScript } from "../store/bundled-script.fixture.ts";
 import { freshDirectory } from "../store/granary-store.fixture.ts";
 import { openSpool } from "./spool.ts";
 
-/** A spool, and which files it had synced when. */
+/** Creates a spool that records which files it had synced at which time. */
 async function scene() {
   const synced: string[] = [];
   const spool = await openSpool(await freshDirectory(), 2, async (path) => {
@@ -15,7 +15,7 @@ async function scene() {
   return { spool, synced };
 }
 
-test("what is durable is so with all results before it, also with those that were taken to be sent and came back", async () => {
+test("a durable index is durable with all results before it, also those that were returned after a failed sending", async () => {
   const { spool, synced } = await scene();
   spool.addResult("sent, and the farm is away");
   const [taken] = spool.files();
@@ -29,7 +29,7 @@ test("what is durable is so with all results before it, also with those that wer
   expect(synced.toSorted()).toEqual([1, 2, 3].map((n) => `00000000000${n}-results.jsonl`));
 });
 
-test("what has reached the farm is not synced any more", async () => {
+test("files that the farm has accepted are not synced any more", async () => {
   const { spool, synced } = await scene();
   spool.addResult("sent at once");
   const [taken] = spool.files();
@@ -41,7 +41,7 @@ test("what has reached the farm is not synced any more", async () => {
   expect(synced).toEqual([]);
 });
 
-/** Asks for lines while this process has as many files open as it may, and again when it has not. */
+/** Requests lines while this process has reached its limit of open files, and again when it has not. */
 const withoutDescriptors = `
   import { closeSync, openSync } from "node:fs";
   import { openSpool } from "../outbox/spool.ts";
@@ -59,7 +59,7 @@ const withoutDescriptors = `
   process.stdout.write(JSON.stringify([without, await spool.lines(file!)]));
 `;
 
-test("what cannot be read as too many files are open is not taken for lost", async () => {
+test("a file that cannot be read because of too many open files is not lost", async () => {
   const script = await bundleScript(withoutDescriptors, await freshDirectory());
   const limited = ["-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath, script];
   const ran = spawnSync("sh", [...limited, await freshDirectory()], {

@@ -6,15 +6,15 @@ import { Fault } from "#core/fault.ts";
 import type { FetchedThing, FetchRequest } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
 
-/** A read-only farm in memory: it records its calls, and pauses where the test says so. */
+/** A read-only farm in memory: it records its calls, and pauses when a test requests it. */
 export interface FetchingFarm {
   readonly asked: (readonly FetchRequest[])[];
   /** Returns the requested items, in order: keys of results, and texts of blobs. */
   words(): string[];
   has(key: string, texts: readonly [string, ...string[]]): GranaryResult;
-  /** Before each thing that it sends. */
+  /** Called before each item that it sends. */
   before: (thing: FetchedThing) => void | Promise<void>;
-  /** Bytes that it sends in the place of a blob's. */
+  /** Bytes that it sends in place of a blob's own. */
   rotten: Map<string, Uint8Array>;
   forgetBlob(text: string): void;
   partBytes: number;

@@ -46,7 +46,7 @@ function gate() {
   };
 }
 
-test("what an index names is here before it is asked for, in the order of first use", async () => {
+test("results of an index are present before they are requested, in the order of first use", async () => {
   const farm = fetchingFarm();
   const late = farm.has("late", ["value of late", "blob of late"]);
   const soon = farm.has("soon", ["value of soon"]);
@@ -64,7 +64,7 @@ test("what an index names is here before it is asked for, in the order of first 
   expect(prefetch.transferred().blobs).toHaveLength(3);
 });
 
-test("what came along with an index is here first, and is asked for of nobody", async () => {
+test("results that arrived with an index are used first, and not requested", async () => {
   const farm = fetchingFarm();
   const along = farm.has("along", ["value of along", "blob of along"]);
   const other = farm.has("other", ["value of other"]);
@@ -95,7 +95,7 @@ test("what came along with an index is here first, and is asked for of nobody", 
   expect(store.has("p", dropped)).toBe(false);
 });
 
-test("and a wrong byte of it is never kept, nor what names it", async () => {
+test("a corrupt blob among them is not stored, and neither is its result", async () => {
   const farm = fetchingFarm();
   const result = farm.has("k", ["the value"]);
   const { store, prefetch } = await scene(farm);
@@ -112,7 +112,7 @@ test("and a wrong byte of it is never kept, nor what names it", async () => {
   expect(store.has("p", result)).toBe(false);
 });
 
-test("a machine that has everything asks for nothing", async () => {
+test("a machine that has everything requests nothing", async () => {
   const farm = fetchingFarm();
   const { store } = await freshStore();
   const result = await keepResult(store, "k", ["value", "blob"]);
@@ -127,7 +127,7 @@ test("a machine that has everything asks for nothing", async () => {
   expect(prefetch.leadMs(result)).toBeUndefined();
 });
 
-test("what is hinted at goes before all that is only expected", async () => {
+test("announced results are fetched before results that are only expected", async () => {
   const farm = fetchingFarm();
   const large = Array.from({ length: 6 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
   const hinted = farm.has("hinted", ["the value", "the blob"]);
@@ -148,7 +148,7 @@ test("what is hinted at goes before all that is only expected", async () => {
   expect(await store.find("p", hinted)).toBeDefined();
 });
 
-test("a result is here as soon as all of it is, however long the rest of its window takes", async () => {
+test("a result is available as soon as all of it is present, however long its window takes", async () => {
   const farm = fetchingFarm();
   const soon = farm.has("soon", ["value of soon", "blob of soon"]);
   const late = farm.has("late", ["value of late"]);
@@ -173,7 +173,7 @@ test("a result is here as soon as all of it is, however long the rest of its win
   expect(farm.asked).toHaveLength(1);
 });
 
-test("who hands results on has each as it comes, once, and knows what is still to come", async () => {
+test("a reader of arrivals gets each result once as it arrives, and knows what is still to come", async () => {
   const farm = fetchingFarm();
   const soon = farm.has("soon", ["value of soon"]);
   const late = farm.has("late", ["value of late"]);
@@ -204,7 +204,7 @@ test("who hands results on has each as it comes, once, and knows what is still t
   expect(prefetch.outlook()?.expected.every(({ isHere }) => isHere)).toBe(true);
 });
 
-test("from a farm that is away nothing is looked out for", async () => {
+test("nothing is expected from an unreachable farm", async () => {
   const farm = fetchingFarm();
   const one = farm.has("one", ["value"]);
   const { prefetch } = await scene(farm);
@@ -216,7 +216,7 @@ test("from a farm that is away nothing is looked out for", async () => {
   expect(prefetch.outlook()?.expected).toEqual([]);
 });
 
-test("what is asked for before the index is there comes before all else that it names", async () => {
+test("results that are requested before the index is read are fetched first", async () => {
   const farm = fetchingFarm();
   farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };
   const results = Array.from({ length: 4 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
@@ -236,7 +236,7 @@ test("what is asked for before the index is there comes before all else that it 
   expect(keys).toEqual(["e2", "e0", "e1", "e3"]);
 });
 
-test("a build that waits by itself has the line: nothing further is asked for until it is done", async () => {
+test("while a build itself waits for the farm, nothing further is requested", async () => {
   const farm = fetchingFarm();
   farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };
   const results = Array.from({ length: 4 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
@@ -254,7 +254,7 @@ test("a build that waits by itself has the line: nothing further is asked for un
   expect(farm.asked.length).toBeGreaterThan(2);
 });
 
-test("on a line that is soon free again, a build that always waits for something is still overtaken", async () => {
+test("on a fast line, prefetching overtakes even a build that always waits for something", async () => {
   const farm = fetchingFarm();
   farm.measured = { roundTripMs: 20, bytesPerSecond: 12_500_000 };
   const results = Array.from({ length: 40 }, (_, i) => farm.has(`e${i}`, [`${i} `.repeat(10_000)]));
@@ -269,7 +269,7 @@ test("on a line that is soon free again, a build that always waits for something
   expect(farm.asked.length).toBeGreaterThan(1);
 });
 
-test("a large blob stops in the middle while a build waits", async () => {
+test("a large blob pauses while a build waits", async () => {
   const farm = fetchingFarm();
   farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };
   farm.partBytes = 100_000;
@@ -298,7 +298,7 @@ test("a large blob stops in the middle while a build waits", async () => {
   expect(await store.find("p", large)).toBeDefined();
 });
 
-test("the end of the build is the end of its transfers", async () => {
+test("the end of the build ends its transfers", async () => {
   const farm = fetchingFarm();
   const result = farm.has("k", ["value"]);
   const first = gate();
@@ -381,7 +381,7 @@ test("two builds that each hold what the other waits for both end", async () => 
   expect(results.every((result) => store.has("p", result))).toBe(true);
 });
 
-test("a wrong byte is never kept, and nothing that names it", async () => {
+test("a corrupt blob is not stored, and neither is a result that names it", async () => {
   const farm = fetchingFarm();
   const rotten = farm.has("rotten", ["value of rotten", "right bytes"]);
   const good = farm.has("good", ["value of good"]);
@@ -397,7 +397,7 @@ test("a wrong byte is never kept, and nothing that names it", async () => {
   expect(await store.blobs.get(digestOf(Buffer.from("wrong bytes")))).toBeUndefined();
 });
 
-test("what a result names beyond its index is fetched, too: a result is whole, or none", async () => {
+test("blobs that a result names beyond its index are fetched, too: a result is stored completely or not at all", async () => {
   const farm = fetchingFarm();
   const result = farm.has("k", ["value", "asked for", "never asked for"]);
   const { store, prefetch } = await scene(farm);
@@ -410,7 +410,7 @@ test("what a result names beyond its index is fetched, too: a result is whole, o
   expect(await store.find("p", result)).toMatchObject({ blobs: result.blobs });
 });
 
-test("why something was not here in time is known", async () => {
+test("the reason why a result was late is known", async () => {
   const farm = fetchingFarm();
   const gone = farm.has("gone", ["value of gone", "lost"]);
   farm.forgetBlob("lost");
@@ -427,7 +427,7 @@ test("why something was not here in time is known", async () => {
   expect(prefetch.whyNot(keyOf("other"))).toBe("not-indexed");
 });
 
-test("what the build asked for by itself is not fetched any more", async () => {
+test("results that the build requested itself are not prefetched any more", async () => {
   const farm = fetchingFarm();
   const results = Array.from({ length: 4 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
   const { prefetch } = await scene(farm);

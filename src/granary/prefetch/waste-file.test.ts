@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { freshDirectory } from "../store/granary-store.fixture.ts";
 import { openWasteMemory } from "./waste-file.ts";
 
-test("knows which projects were built here, after a restart as well", async () => {
+test("knows which projects were built here, also after a restart", async () => {
   const path = join(await freshDirectory(), "waste.json");
   const memory = await openWasteMemory(path);
   await memory.remember('a"b', "make", { transferred: 0, wasted: 0 });

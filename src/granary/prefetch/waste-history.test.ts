@@ -8,7 +8,7 @@ function after(wasted: readonly number[], before: WasteRecord = noRecord): Waste
   );
 }
 
-test("five builds for which most was fetched for nothing end it, for ten builds", () => {
+test("after five builds with mostly unused data, prefetching stops for ten builds", () => {
   expect(isWorthIt(after([90, 90, 90, 90]))).toBe(true);
   let record = after([90, 90, 90, 90, 10]);
   expect(isWorthIt(record)).toBe(false);
@@ -21,7 +21,7 @@ test("five builds for which most was fetched for nothing end it, for ten builds"
   expect(isWorthIt(after([0, 0], record))).toBe(true);
 });
 
-test("builds that found everything here say nothing about waste", () => {
+test("builds that found everything locally do not count", () => {
   const record = after([90, 90, 90, 90, 90]);
   expect(afterBuild(record, { transferred: 0, wasted: 0 })).toEqual(record);
 });

@@ -13,7 +13,7 @@ const candidate = fc.record({
   exact: fc.boolean(),
 });
 
-test("an approximation stands for eight keys at most, the newest first, one of them exact", () => {
+test("an approximation has eight candidates at most, the newest first, one of them exact", () => {
   fc.assert(
     fc.property(fc.array(candidate), (added) => {
       const all = added.reduce<Candidate[]>(withCandidate, []);
@@ -26,7 +26,7 @@ test("an approximation stands for eight keys at most, the newest first, one of t
   );
 });
 
-test("bytes of anybody's are candidates and outputs, or none", () => {
+test("any bytes give candidates and outputs, or nothing", () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lineReader } from "./line-reader.ts";
 
-test("lines are the same however their bytes are cut", () => {
-  // Of one to four bytes each: cuts fall within them.
+test("lines are the same for any division of their bytes", () => {
+  // Characters of one to four bytes each, so that chunks may end inside them.
   const unit = fc.constantFrom("a", "é", "€", "😀", "\r", "\0", " ");
   const text = fc.string({ unit, maxLength: 40 });
   fc.assert(
@@ -25,7 +25,7 @@ test("lines are the same however their bytes are cut", () => {
   );
 });
 
-test("a line that is too long is told once, and the next is read", () => {
+test("a line that is too long is reported once, and the next is read", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 11, max: 100 }),

@@ -40,7 +40,7 @@ function connection(heards: readonly (ParsedLine | undefined)[], secret?: string
   return { state, effects };
 }
 
-test("whatever is said, every build that starts ends once, and nothing happens after the end", () => {
+test("for any messages, every started build ends once, and nothing happens after the end", () => {
   fc.assert(
     fc.property(fc.array(anyHeard, { maxLength: 60 }), (said) => {
       const { state, effects } = connection([...said, undefined]);
@@ -54,7 +54,7 @@ test("whatever is said, every build that starts ends once, and nothing happens a
   );
 });
 
-test("who does not begin with hello is not answered", () => {
+test("a client that does not begin with hello gets no answer", () => {
   fc.assert(
     fc.property(anyHeard, (first) => {
       fc.pre(first?.kind !== "message" || first.message.type !== "hello");
@@ -63,7 +63,7 @@ test("who does not begin with hello is not answered", () => {
   );
 });
 
-test("the highest common version is spoken; without one the peer is told, and goes on alone", () => {
+test("the highest common version is used; without one the peer is informed, and continues alone", () => {
   const welcome = { kind: "send", answer: { type: "welcome", version: 1 } };
   expect(connection([parsedLine({ type: "hello", versions: [0, 1, 2] })]).effects).toMatchObject([
     welcome,
@@ -77,7 +77,7 @@ test("the highest common version is spoken; without one the peer is told, and go
   });
 });
 
-test("where any user of the machine can connect, the secret is asked for", () => {
+test("where any user of the machine can connect, the secret is required", () => {
   for (const secret of [undefined, "", "wrong!", "secret and more"]) {
     const said = parsedLine({ type: "hello", versions: [1], secret });
     expect(connection([said], "secret").effects).toEqual([{ kind: "close" }]);
@@ -86,7 +86,7 @@ test("where any user of the machine can connect, the secret is asked for", () =>
   expect(connection([right], "secret").state.kind).toBe("idle");
 });
 
-test("what is not known is noted, what makes no sense a hundred times ends it", () => {
+test("an unknown message gives a note, and a hundred invalid lines close the connection", () => {
   const unknown = parsedLine({ type: "from-the-future", id: 5 });
   expect(connection([hello, unknown]).effects[1]).toMatchObject({
     kind: "send",

@@ -32,7 +32,7 @@ async function scene(files: Readonly<Record<string, string>>) {
   return Object.assign(read, { repository });
 }
 
-test("below the top of a repository, its settings hold, and the build's own variables name its environment", async () => {
+test("in a subdirectory, the repository's settings apply, and the build's own variables determine its environment", async () => {
   const read = await scene({
     [settings]: "project: team/web\nenvironment: {tools: [], variables: [CFLAGS]}\n",
   });
@@ -49,14 +49,14 @@ test("below the top of a repository, its settings hold, and the build's own vari
   expect(again.environment).toBe(fast.environment);
 });
 
-test("settings that cannot be read are told to who says its variables, and cost a build system nothing", async () => {
+test("unreadable settings are an error for a caller that sends its variables, and ignored for a build system", async () => {
   const read = await scene({ [settings]: "nonsense: [" });
 
   await expect(read({})).rejects.toThrow(settings);
   expect(await read()).toMatchObject({ project: "default" });
 });
 
-test("where HEAD is detached, the branch is what the CI says, and else the checkout's", async () => {
+test("with a detached HEAD the branch comes from the CI's variables, and otherwise from the checkout", async () => {
   const read = await scene({});
   const { repository } = read;
   await repository.git("remote", "add", "origin", "https://example.org/team/web.git");

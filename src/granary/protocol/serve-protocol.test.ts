@@ -115,7 +115,7 @@ async function scene(more: { readonly dune?: ToolAttachment } = {}) {
       socket,
       send: (message: object | string) =>
         void socket.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`),
-      /** Undefined when the granary has hung up. */
+      /** Returns undefined when the granary has closed the connection. */
       async receive(): Promise<Answer | undefined> {
         const { value, done } = await lines.next();
         return done === true ? undefined : (JSON.parse(value) as Answer);
@@ -148,7 +148,7 @@ async function scene(more: { readonly dune?: ToolAttachment } = {}) {
   };
 }
 
-test("a result that one build tells is found by the next, as files that may be linked", async () => {
+test("a result of one build is found by the next, as files that may be linked", async () => {
   const { directory, building, indexes } = await scene();
   const file = join(directory, "made");
   await writeFile(file, "bytes");
@@ -195,7 +195,7 @@ test("a result that one build tells is found by the next, as files that may be l
   expect(second?.complete).toBe(false);
 });
 
-test("an exact approximation is the result; others are keys to choose from", async () => {
+test("an exact approximation gives the result; others give candidate keys", async () => {
   const { directory, building } = await scene();
   const file = join(directory, "made");
   await writeFile(file, "bytes");
@@ -216,7 +216,7 @@ test("an exact approximation is the result; others are keys to choose from", asy
   expect(await two.receive()).toEqual({ type: "not-found" });
 });
 
-test("what is no file, or is gone, or is too large is not kept; the build goes on", async () => {
+test("a path that is not a file, is missing, or is too large is not stored, and the build continues", async () => {
   const { directory, building } = await scene();
   await writeFile(join(directory, "large"), "x".repeat(1_000_001));
   const one = await building();
@@ -233,7 +233,7 @@ test("what is no file, or is gone, or is too large is not kept; the build goes o
   expect(await one.receive()).toMatchObject({ type: "not-found" });
 });
 
-test("a build whose client vanishes has ended, incomplete", async () => {
+test("a build whose client disappears has ended, incomplete", async () => {
   const { directory, building, builds, indexes, reports } = await scene();
   const file = join(directory, "made");
   await writeFile(file, "bytes");
@@ -248,7 +248,7 @@ test("a build whose client vanishes has ended, incomplete", async () => {
   expect(reports).toMatchObject([{ exitCode: null }]);
 });
 
-test("who has said all, and closes, is still told how its build ended", async () => {
+test("a client that half-closes after its last message still gets the end of its build", async () => {
   const { building } = await scene();
   const one = await building();
   one.socket.end(`${JSON.stringify({ type: "build-ended", exitCode: 0 })}\n`);
@@ -256,7 +256,7 @@ test("who has said all, and closes, is still told how its build ended", async ()
   expect(await one.receive()).toBeUndefined();
 });
 
-test("over TCP nobody is served without the secret; the socket is for its user alone", async () => {
+test("TCP requires the secret, and only its user can open the socket", async () => {
   const { directory, server, peer } = await scene();
   const where = { host: "127.0.0.1", port: server.port };
   const stranger = await peer(where);
@@ -271,7 +271,7 @@ test("over TCP nobody is served without the secret; the socket is for its user a
   expect((await stat(join(directory, "socket"))).mode & 0o777).toBe(0o600);
 });
 
-test("whatever is thrown at it, it serves the next", async () => {
+test("after any input, it serves the next client", async () => {
   const { greeted, peer, builds } = await scene();
   const noise = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
@@ -302,7 +302,7 @@ test("whatever is thrown at it, it serves the next", async () => {
   await expect.poll(() => builds.running()).toEqual([]);
 });
 
-test("a client can end the granary", async () => {
+test("a client can stop the granary", async () => {
   const { greeted, stops } = await scene();
   const one = await greeted();
   one.send({ type: "stop", id: 1 });
@@ -310,7 +310,7 @@ test("a client can end the granary", async () => {
   expect(stops()).toBe(1);
 });
 
-test("what the last builds had from where can be asked, by how an id begins, also without a farm", async () => {
+test("reports of the last builds can be requested by the beginning of an id, also without a farm", async () => {
   const { building, greeted } = await scene();
   const one = await building();
   one.send({ type: "look-up", id: 1, key: "nobodys" });
@@ -355,7 +355,7 @@ function slowDune() {
 }
 const withDune = { ...started, dune: { directory: "/w", variables: {} } };
 
-test("a build with dune is told what it asked for before all of that is kept", async () => {
+test("a build with dune gets its counts before all results are stored", async () => {
   const { dune, keep } = slowDune();
   const { greeted, builds, reports } = await scene({ dune });
   const one = await greeted();
@@ -380,7 +380,7 @@ test("a build with dune is told what it asked for before all of that is kept", a
   expect(reports).toHaveLength(1);
 });
 
-test("a granary that is stopped keeps what dune made first", async () => {
+test("a stopping granary first stores what dune made", async () => {
   const { dune, keep } = slowDune();
   const { greeted, reports, server } = await scene({ dune });
   const one = await greeted();
@@ -395,7 +395,7 @@ test("a granary that is stopped keeps what dune made first", async () => {
   expect(await stopped).toBe(1);
 });
 
-test("who waits for the farm waits for what dune made, in other builds as well", async () => {
+test("waiting for the farm includes what dune made, in other builds as well", async () => {
   const { dune, keep } = slowDune();
   const { greeted, reports } = await scene({ dune });
   const [one, two] = [await greeted(), await greeted()];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { onTestFinished } from "vitest";
 
-/** Makes a script one file that Node runs by itself: starting it takes 50 ms, so that it can be killed often. */
+/** Bundles a script into one file that Node can run: it starts in 50 ms, so that it can be killed often. */
 export async function bundleScript(script: string, directory: string): Promise<string> {
   const outfile = join(directory, "script.mjs");
   await build({
@@ -13,7 +13,7 @@ export async function bundleScript(script: string, directory: string): Promise<s
     format: "esm",
     target: "node20",
     external: ["@bokuweb/zstd-wasm"],
-    // pino asks for its parts at run time.
+    // pino loads its parts at run time.
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },
@@ -27,7 +27,7 @@ interface Killed {
   readonly lines: string[];
 }
 
-/** Runs a script until it has written so many lines and `afterMs` have passed, then kills it. */
+/** Runs a script until it has printed so many lines and `afterMs` have passed, then kills it. */
 export async function runAndKill(
   file: string,
   args: readonly string[],
@@ -40,7 +40,7 @@ export async function runAndKill(
   const ended = new Promise((resolve) => child.once("close", resolve));
   const text = await textUntilKilled(child, afterLines, afterMs);
   await ended;
-  // The last line may be half a line.
+  // The last line may be incomplete.
   return { lines: text().split("\n").slice(0, -1) };
 }
 

@@ -40,18 +40,18 @@ function choose(results: readonly Named[], blobs: readonly BlobOnDisk[], limit: 
   return [chosen.results.map(({ name }) => name), chosen.blobs.map(({ key }) => key)];
 }
 
-test("a store that fits loses nothing", () => {
+test("a store within its limit loses nothing", () => {
   expect(choose([result("a", 9, [1])], [blob(1, 99)], 100)).toEqual([[], []]);
 });
 
-test("the result that was not used for the longest time goes, with the blobs that only it names", () => {
+test("the least recently used result is removed, with the blobs that only it names", () => {
   const results = [result("new", 5, [1, 2]), result("old", 50, [2, 3]), result("mid", 20, [4])];
   const blobs = [1, 2, 3, 4].map((key) => blob(key, 25));
 
   expect(choose(results, blobs, 100)).toEqual([["old"], [3]]);
 });
 
-test("it goes on until a tenth of the limit is free", () => {
+test("removal continues until a tenth of the limit is free", () => {
   const results = Array.from({ length: 10 }, (_, i) => result(`r${i}`, 100 - i, [i]));
   const blobs = results.map((_, i) => blob(i, 10));
 
@@ -62,7 +62,7 @@ test("it goes on until a tenth of the limit is free", () => {
   ]);
 });
 
-test("blobs that no result names compete by their own age, and stay while they are young", () => {
+test("blobs without results compete by their own age, and stay while they are young", () => {
   const results = [result("a", 100, [1]), result("b", 40, [2])];
   const blobs = [blob(1, 40), blob(2, 40), blob(3, 40, 70), blob(4, 40, 9)];
 
@@ -70,14 +70,14 @@ test("blobs that no result names compete by their own age, and stay while they a
   expect(choose([], [blob(4, 40, 9)], 10)).toEqual([[], []]);
 });
 
-test("what is on its way to the farm stays", () => {
+test("data that wait for the farm stay", () => {
   const results = [result("held", 100, [1], true), result("free", 50, [2, 3])];
   const blobs = [blob(1, 50, 60, { isHeld: true }), blob(2, 50), blob(3, 50, 60, { isHeld: true })];
 
   expect(choose(results, blobs, 10)).toEqual([["free"], [2]]);
 });
 
-test("what is linked from a workspace does not count, and its result goes last", () => {
+test("files that are linked from a workspace do not count, and their results are removed last", () => {
   const linked = blob(1, 500, 60, { freeBytes: 0 });
   const results = [result("linked", 100, [1]), result("other", 50, [2])];
 
@@ -85,13 +85,13 @@ test("what is linked from a workspace does not count, and its result goes last",
   expect(choose(results, [linked, blob(2, 200)], 100)).toEqual([["other"], [2]]);
 });
 
-test("files of the future are no better than those of now", () => {
+test("times in the future count as now", () => {
   const results = [result("future", -100_000, [1]), result("past", 1, [2])];
 
   expect(choose(results, [blob(1, 60), blob(2, 60)], 100)).toEqual([["past"], [2]]);
 });
 
-test("others have their turns while it is chosen, and nothing is chosen otherwise for that", async () => {
+test("other work runs during the choice, which does not change the result", async () => {
   const results = Array.from({ length: 30_000 }, (_, i) =>
     result(`r${i}`, (i * 7_919) % 50_000, [i]),
   );
@@ -109,7 +109,7 @@ test("others have their turns while it is chosen, and nothing is chosen otherwis
   expect(await choosing).toEqual(chooseToTrim(results, blobs, limit, now));
 });
 
-test("a full disk makes a tenth free, whatever the limit is", () => {
+test("a full disk frees a tenth, whatever the limit", () => {
   const results = Array.from({ length: 10 }, (_, i) => result(`r${i}`, 100 - i, [i]));
   const blobs = new Map(results.map((_, i) => [i, blob(i, 10)]));
   const { results: gone, usedBytes } = chooseToTrim(
@@ -122,7 +122,7 @@ test("a full disk makes a tenth free, whatever the limit is", () => {
   expect([gone.length, usedBytes]).toEqual([2, 110]);
 });
 
-test("whatever there is, it is enough or all that may go; and what stays is whole", () => {
+test("for any store, enough is chosen or all that may be removed; and the rest is complete", () => {
   const anyBlob = (key: number) =>
     fc
       .record({ bytes: fc.nat(50), age: fc.nat(100), isLinked: fc.boolean(), isHeld: fc.boolean() })

@@ -7,7 +7,7 @@ import { smallDisk } from "../../../test/support/small-disk.ts";
 import { bundleScript } from "./bundled-script.fixture.ts";
 import { freshDirectory } from "./granary-store.fixture.ts";
 
-/** What a script prints whose argument is a disk of 4 MB. */
+/** Returns what a script prints; its argument is a directory on a disk of 4 MB. */
 async function onSmallDisk(script: string): Promise<unknown> {
   const root = await freshDirectory();
   const file = await bundleScript(script, root);
@@ -22,7 +22,7 @@ async function onSmallDisk(script: string): Promise<unknown> {
   return JSON.parse(ran.stdout);
 }
 
-/** Keeps 100 results of 200 kB on a disk of 4 MB; then the same while nothing may be trimmed. */
+/** Stores 100 results of 200 kB on a disk of 4 MB; then the same while nothing may be trimmed. */
 const script = `
   import { randomBytes } from "node:crypto";
   import { pino } from "pino";
@@ -67,7 +67,7 @@ const script = `
   process.stdout.write(JSON.stringify({ free, held }));
 `;
 
-/** Removes a result when there is no room for a note of that, and opens the pack again. */
+/** Removes a result when there is no space to record that, and opens the pack again. */
 const removing = `
   import { rmSync, writeFileSync } from "node:fs";
   import { join } from "node:path";
@@ -78,7 +78,7 @@ const removing = `
   const open = () => openPack({ directory: join(directory, "packs"), limitBytes: 1e9, now: () => new Date() });
   const name = "a".repeat(64);
   const pack = await open();
-  // As much as ends with a block.
+  // The size with which a record ends at the end of a block.
   pack.put("result", name, Buffer.alloc(4096 - 84));
   try {
     writeFileSync(filler, Buffer.alloc(8e6));
@@ -92,19 +92,19 @@ const removing = `
   process.stdout.write(JSON.stringify({ whileFull, isBack }));
 `;
 
-test("what was removed on a full disk stays removed", needs(smallDisk), async () => {
+test("a result that was removed on a full disk stays removed", needs(smallDisk), async () => {
   expect(await onSmallDisk(removing)).toEqual({ whileFull: "ENOSPC", isBack: false });
 });
 
 test(
-  "a full disk costs old results; where none may go, the new one is not kept, and that is said",
+  "a full disk removes old results; when none may be removed, the new one is not stored, and this is reported",
   needs(smallDisk),
   async () => {
     const { free, held } = (await onSmallDisk(script)) as {
       free: { ends: Record<string, number>; found: number };
       held: { ends: Record<string, number>; found: number };
     };
-    // What comes in chunks cannot be asked for again: such a one is lost where it made the room.
+    // A blob in chunks cannot be requested again: it is lost when it triggered the removal.
     expect(free.ends["kept"]).toBeGreaterThan(60);
     expect(
       Object.keys(free.ends).every((end) => ["kept", "resource_exhausted"].includes(end)),

@@ -5,7 +5,10 @@ import { digestOf } from "#cas/digest-of.ts";
 import { bundleScript, runAndKill } from "./bundled-script.fixture.ts";
 import { freshDirectory, openStore } from "./granary-store.fixture.ts";
 
-/** Keeps results as fast as it can, four at a time, and trims all along; says which are kept, and which it trims for. */
+/**
+ * Stores results as fast as possible, four at a time, and trims during that; prints which are stored, and for which it
+ * trims.
+ */
 const script = `
   import { setTimeout } from "node:timers/promises";
   import { pino } from "pino";
@@ -22,7 +25,8 @@ const script = `
       for (const [j, text] of texts.entries()) await store.blobs.put(digests[j]!, Buffer.from(text));
       await store.keep({ project: "p", namespace: "ccache", key, value: digests[0]!, blobs: [digests[1]!], attributes: {}, costMs: 1 });
       process.stdout.write(key + "\\n");
-      // Tools' requests come from outside, too: between two of them, others have their turn.
+      // In reality, requests of tools arrive from outside, so other work can run between two of
+      // them.
       await setTimeout(1);
     }
   }
@@ -57,7 +61,7 @@ test.each([
       }
     }
     expect(found).toBeGreaterThanOrEqual(isTrimmed ? 1 : kept.length);
-    // What was half written is gone.
+    // Incomplete files are gone.
     expect(readdirSync(join(directory, "temp"))).toEqual([]);
   },
 );

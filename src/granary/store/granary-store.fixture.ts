@@ -40,7 +40,7 @@ export async function freshStore(
   return { store: await openStore({ directory, ...options }), directory };
 }
 
-/** A result whose value and blobs are these texts. */
+/** Returns a result whose value and blobs are these texts. */
 export function resultOf(
   key: string,
   texts: readonly [string, ...string[]],
@@ -51,7 +51,7 @@ export function resultOf(
   return { project: "p", namespace, key, value, blobs, attributes: {}, costMs: undefined };
 }
 
-/** Keeps it as a build does: its blobs first. */
+/** Stores it as a build does: its blobs first. */
 export async function keepResult(
   store: OpenGranaryStore,
   key: string,
@@ -66,7 +66,10 @@ export async function keepResult(
   return result;
 }
 
-/** Changes in the store's packs what is between two bytes of that text, without changing their length; whether it was there. */
+/**
+ * Overwrites the bytes between two bytes of that text in the store's packs, without changing their length; returns
+ * whether the text was found.
+ */
 export function rotInPacks(
   directory: string,
   text: string,
@@ -82,7 +85,7 @@ export function rotInPacks(
       bytes.write(into(text), at);
       isThere = true;
     }
-    // Where it lies: the store has the file open.
+    // Written in place, because the store has the file open.
     if (isThere) writeFileSync(join(packs, name), bytes, { flag: "r+" });
   }
   return isThere;

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KeyMap } from "./key-map.ts";
 
-test("is a map, however keys crowd each other, and tells what it replaced", () => {
+test("behaves like a map, also with many collisions, and returns replaced places", () => {
   const step = fc.record({
-    // Few homes for many keys: what is removed must be closed up.
+    // Few slots for many keys, so that removals must close gaps.
     key: fc.integer({ min: 1, max: 40 }).map((n) => n * 512),
     remove: fc.boolean(),
     at: fc.integer({ min: 0, max: 2 ** 32 - 1 }),

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KeySet, shortKey } from "./key-set.ts";
 
-test("is a set, through growing and removing, where keys fall on each other too", () => {
-  // Multiples of 1,024 have one place in a small table.
+test("behaves like a set, also while it grows and shrinks, and with collisions", () => {
+  // Multiples of 1,024 have the same slot in a small table.
   const keys = fc.oneof(
     fc.integer({ min: 1, max: 30 }),
     fc.integer({ min: 1, max: 30 }).map((n) => n * 1_024 * 64),
@@ -25,7 +25,7 @@ test("is a set, through growing and removing, where keys fall on each other too"
   );
 });
 
-test("keeps 100,000 keys, and loses none when half of them go", () => {
+test("stores 100,000 keys, and loses none when half of them are removed", () => {
   const set = new KeySet();
   const key = (i: number) =>
     shortKey((i * 0x9e3779b97f4).toString(16).padStart(13, "0").slice(-13));

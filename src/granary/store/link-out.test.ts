@@ -31,13 +31,13 @@ async function withBlob(linkMode: LinkMode = "auto") {
   };
 }
 
-test("a tool that writes to what it gets never shares the store's file", () => {
+test("a tool that may write to a file never shares the store's file", () => {
   for (const mode of ["auto", "hardlink", "copy"] as const) {
     expect(waysToPlace(mode, false)).not.toContain("hardlink");
   }
 });
 
-test("a tool that only reads gets the store's own bytes, which nobody may write to", async () => {
+test("a tool that only reads gets the store's own bytes, which are read-only", async () => {
   const { store, digest, path, to } = await withBlob("hardlink");
 
   expect(await store.placeAt(digest, to, { executable: false, isReadOnly: true })).toBe("hardlink");
@@ -46,7 +46,7 @@ test("a tool that only reads gets the store's own bytes, which nobody may write 
   expect(statSync(to).mode & 0o777).toBe(0o444);
 });
 
-test("executables share a twin of their own, as a mode belongs to the file", async () => {
+test("executables share a separate copy, because a mode belongs to the file", async () => {
   const { store, digest, path, to } = await withBlob("hardlink");
 
   await store.placeAt(digest, to, { executable: true, isReadOnly: true });
@@ -57,7 +57,7 @@ test("executables share a twin of their own, as a mode belongs to the file", asy
   expect(statSync(path).mode & 0o777).toBe(0o444);
 });
 
-test("a twin that was written to is made anew", async () => {
+test("an executable copy that was written to is made again", async () => {
   const { store, digest, to } = await withBlob("hardlink");
   await store.placeAt(digest, to, { executable: true, isReadOnly: true });
   chmodSync(to, 0o755);
@@ -78,7 +78,7 @@ test.each(["auto", "copy"] as const)("a copy (%s) is the tool's own", async (mod
   expect(Buffer.from((await store.blobs.get(digest)) ?? []).toString()).toBe("#!/bin/sh\n");
 });
 
-test("what is at the path is replaced, also by itself, and nothing is left beside it", async () => {
+test("a file at the path is replaced, also by itself, and no other file is left", async () => {
   const { store, digest, to, directory } = await withBlob("hardlink");
   writeFileSync(to, "old");
   const before = readdirSync(directory).length;
@@ -106,7 +106,7 @@ test("another file system gets a copy", needs(secondFileSystem), async () => {
   expect(["reflink", "hardlink"]).toContain(here);
 });
 
-test("what is not here, or has rotted, is not placed", async () => {
+test("a missing or corrupt blob is not placed", async () => {
   const { store, digest, path, to } = await withBlob();
   chmodSync(path, 0o644);
   writeFileSync(path, "#!/bin/no\n");

@@ -25,7 +25,7 @@ describeBlobStore(
 
 const files = { packedUpToBytes: 0 };
 
-/** Changes a byte of a blob in its file. */
+/** Changes a byte in the file of a blob. */
 function rot(path: string): void {
   const bytes = readFileSync(path);
   bytes[0] = (bytes[0] ?? 0) ^ 1;
@@ -33,14 +33,14 @@ function rot(path: string): void {
   writeFileSync(path, bytes);
 }
 
-/** As a disk does it: without a trace in the file's times. */
+/** Changes a byte as a failing disk does: without a trace in the file's times. */
 function rotUnseen(path: string): void {
   rot(path);
   utimesSync(path, new Date(), modifiedAt);
 }
 
 describe("results", () => {
-  test("are found as they were kept, by the next process too", async () => {
+  test("are found as they were stored, also by the next process", async () => {
     const { store, directory } = await freshStore();
     const kept = await keepResult(store, "k", ["value", "blob"]);
     const withAll = { ...kept, key: "k2", attributes: { "x-tag": "a\u2028b" }, costMs: 12.5 };
@@ -55,7 +55,7 @@ describe("results", () => {
     expect(await next.find("p", { ...kept, namespace: "sccache" })).toBeUndefined();
   });
 
-  test("are replaced by later ones of the same name, and forgotten when told", async () => {
+  test("are replaced by later ones of the same name, and removed on request", async () => {
     const { store } = await freshStore();
     await keepResult(store, "k", ["old"]);
     const later = await keepResult(store, "k", ["new"]);
@@ -67,7 +67,7 @@ describe("results", () => {
     expect(store.has("p", later)).toBe(false);
   });
 
-  test("are misses, and forgotten, once a blob of theirs is gone", async () => {
+  test("are misses, and removed, when one of their blobs is missing", async () => {
     const { store } = await freshStore();
     const kept = await keepResult(store, "k", ["value", "blob"]);
     await store.blobs.remove(kept.blobs[0] as Digest);
@@ -92,7 +92,7 @@ describe("results", () => {
     expect(await store.find("p", other)).toEqual(other);
   });
 
-  test("are known before and after the store was counted, and counted once", async () => {
+  test("are known before and after the store is counted, and counted once", async () => {
     const { store, directory } = await freshStore();
     for (let i = 0; i < 50; i++) await keepResult(store, `k${i}`, [`v${i}`]);
     await store.stop();
@@ -115,7 +115,7 @@ describe("results", () => {
 });
 
 describe("a disk that is not trusted", () => {
-  test("gives no rotten small blob, which is then missing", async () => {
+  test("returns no corrupt small blob, which is then missing", async () => {
     const { store, directory } = await freshStore();
     const kept = await keepResult(store, "k", ["some value"]);
     rotInPacks(directory, "some value", () => "some valuf");
@@ -128,7 +128,7 @@ describe("a disk that is not trusted", () => {
   });
 
   test.each([100, 2_000_000])(
-    "gives no rotten blob of %s bytes, which is then missing",
+    "returns no corrupt blob of %s bytes, which is then missing",
     async (size) => {
       const { store } = await freshStore(files);
       const bytes = randomBytes(size);
@@ -143,7 +143,7 @@ describe("a disk that is not trusted", () => {
     },
   );
 
-  test("is asked again for a blob that was found right, when its file has changed since", async () => {
+  test("is read again for a verified blob whose file has changed", async () => {
     const { store } = await freshStore(files);
     const bytes = randomBytes(100);
     const digest = digestOf(bytes);
@@ -156,7 +156,7 @@ describe("a disk that is not trusted", () => {
     expect(await store.blobs.get(digest)).toBeUndefined();
   });
 
-  test("that is trusted gives what it has", async () => {
+  test("when trusted, returns the blob without a check", async () => {
     const { store } = await freshStore({ ...files, trustDisk: true });
     const digest = digestOf(Buffer.from("bytes"));
     await store.blobs.put(digest, Buffer.from("bytes"));
@@ -165,7 +165,7 @@ describe("a disk that is not trusted", () => {
     expect(await store.blobs.get(digest)).toHaveLength(5);
   });
 
-  test("a blob that a hard link of it was written through is dropped, however much the disk is trusted", async () => {
+  test("a blob that was written to through a hard link is dropped, even on a trusted disk", async () => {
     const { store, directory } = await freshStore({ ...files, trustDisk: true });
     const kept = await keepResult(store, "k", ["value"]);
     linkSync(store.blobs.path(kept.value), join(directory, "output"));
@@ -173,13 +173,13 @@ describe("a disk that is not trusted", () => {
 
     expect(await store.blobs.findMissing([kept.value])).toEqual([kept.value]);
     expect(await store.find("p", kept)).toBeUndefined();
-    // And what comes next is not written into the workspace's file.
+    // And the next blob is not written into the workspace's file.
     await keepResult(store, "k", ["value"]);
     expect(Buffer.from((await store.blobs.get(kept.value)) ?? []).toString()).toBe("value");
     expect(readFileSync(join(directory, "output"), "utf8")).not.toBe("value");
   });
 
-  test("a digest that lies about its size removes nothing", async () => {
+  test("a digest with a wrong size removes nothing", async () => {
     const { store } = await freshStore(files);
     const { value } = await keepResult(store, "k", ["value"]);
     const lie = Digest.parse({ hash: value.hash, sizeBytes: 4 });
@@ -230,7 +230,7 @@ test.each([
         for (const { what, key, value } of all) {
           if (what === "keep") {
             await keepResult(store, key, [value]);
-            // A rotten blob is not looked into when it is put again; who reads it, finds it missing.
+            // A corrupt blob is not checked when it is stored again; a reader finds it missing.
             model.set(key, value);
           } else if (what === "forget") {
             await store.forget("p", resultOf(key, [value]));
@@ -260,7 +260,7 @@ test.each([
               ? []
               : [{ found: resultOf(key, [expected]), text: expected }]),
             ...(mayBeLost ? [{ found: undefined, text: undefined }] : []),
-            // Here, but found to have rotted when it was read.
+            // Present, but found to be corrupt when it was read.
             ...(mayBeLost && expected !== undefined
               ? [{ found: resultOf(key, [expected]), text: undefined }]
               : []),

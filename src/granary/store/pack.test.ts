@@ -36,7 +36,7 @@ function bytesIn(directory: string): number {
   return packs.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
 }
 
-test("is a map, also after it was compacted and opened again", async () => {
+test("behaves like a map, also after compacting and reopening", async () => {
   const step = fc.record({
     what: fc.constantFrom("put", "put", "put", "remove", "usual", "disk-full", "asked", "reopen"),
     key: fc.constantFrom("a", "b", "c", "d", "e"),
@@ -82,7 +82,7 @@ test("is a map, also after it was compacted and opened again", async () => {
   );
 });
 
-test("what of a segment was cut off costs that alone, and the next is written behind nothing of it", async () => {
+test("a truncated segment loses only the truncated part, and nothing is appended after it", async () => {
   const directory = await freshDirectory();
   const pack = await packIn(directory);
   for (const key of ["a", "b", "c"]) pack.put("blob", nameOf(key), Buffer.from(key.repeat(50)));
@@ -125,7 +125,7 @@ test.each(["zeros", "other bytes", "half of it"])(
   },
 );
 
-test("use is remembered across processes, and what is dead leaves the disk", async () => {
+test("use is remembered across processes, and dead data are removed from the disk", async () => {
   const directory = await freshDirectory();
   let now = new Date("2026-01-01T00:00:00Z");
   const options = { now: () => now, segmentBytes: 2_000 };
@@ -145,7 +145,7 @@ test("use is remembered across processes, and what is dead leaves the disk", asy
   expect(next.read("blob", nameOf("a"))).toHaveLength(900);
 });
 
-test("use is remembered, too, when what noted it has left the disk", async () => {
+test("use is also remembered when the segment that recorded it is removed", async () => {
   const directory = await freshDirectory();
   let now = new Date("2026-01-01T00:00:00Z");
   const options = { now: () => now };
@@ -170,11 +170,11 @@ test("use is remembered, too, when what noted it has left the disk", async () =>
   expect(days).toEqual([2, 1]);
 });
 
-test("has little more than what is alive once somebody asked for that, also in what is written to", async () => {
+test("on request, it contains little more than live data, also in the current segment", async () => {
   const directory = await freshDirectory();
   const pack = await packIn(directory, { segmentBytes: 5_000 });
   for (let i = 0; i < 20; i++) pack.put("blob", nameOf(`${i}`), Buffer.alloc(900));
-  // A quarter of each segment: for all but a person, not worth the copying.
+  // A quarter of each segment: not worth copying, except when a person requests it.
   for (let i = 0; i < 20; i += 4) pack.remove("blob", nameOf(`${i}`));
   await pack.compact("usual", nobody);
   expect(pack.diskBytes()).toBeGreaterThan(1.25 * pack.counts().bytes);
@@ -186,9 +186,9 @@ test("has little more than what is alive once somebody asked for that, also in w
   expect(pack.counts().blobs).toBe(15);
 });
 
-test("what has rotted since a segment was opened is gone with it, and counts no more", async () => {
+test("a record that became corrupt after opening is dropped with its segment, and does not count any more", async () => {
   const directory = await freshDirectory();
-  // As a process that is killed leaves it, without a list of its heads.
+  // The state that a killed process leaves, without a list of heads.
   const killed = await packIn(directory);
   for (const key of ["a", "b", "c", "d"]) killed.put("blob", nameOf(key), Buffer.alloc(900));
   const pack = await packIn(directory);
@@ -207,7 +207,7 @@ test("what has rotted since a segment was opened is gone with it, and counts no 
   expect(pack.counts()).toMatchObject({ blobs: 1, bytes: 20 + 64 + 900 });
 });
 
-test("a segment that the disk does not give back keeps no granary from starting", async () => {
+test("an unreadable segment does not prevent a granary from starting", async () => {
   const directory = await freshDirectory();
   mkdirSync(join(directory, "000000000001.pack"));
   symlinkSync("nowhere", join(directory, "000000000002.pack"));
@@ -222,7 +222,7 @@ test("a segment that the disk does not give back keeps no granary from starting"
   expect(readdirSync(directory).filter((name) => name.endsWith(".new"))).toEqual([]);
 });
 
-describe("what to compact", () => {
+describe("segments to compact", () => {
   const segment = (n: number, bytes: number, liveBytes: number, isHead = false) => ({
     segment: n,
     bytes,
@@ -230,7 +230,7 @@ describe("what to compact", () => {
     isHead,
   });
 
-  test("is what is half dead, the most dead first, and never what is written to", () => {
+  test("are half dead, the most dead first, and never the current one", () => {
     const all = [
       segment(1, 100, 51),
       segment(2, 100, 40),
@@ -240,13 +240,13 @@ describe("what to compact", () => {
     expect(chooseToCompact(all, 100)).toEqual([3, 2]);
   });
 
-  test("is also what many processes left small", () => {
+  test("include many small segments of earlier processes", () => {
     const small = Array.from({ length: 17 }, (_, i) => segment(i, 10, 10));
     expect(chooseToCompact(small.slice(1), 100)).toEqual([]);
     expect(chooseToCompact(small, 100)).toHaveLength(17);
   });
 
-  test("on a full disk is what holds half of the dead, wherever it is", () => {
+  test("on a full disk are those with half of the dead bytes", () => {
     const all = [segment(1, 100, 99), segment(2, 100, 40), segment(3, 100, 90, true)];
     expect(chooseForRoom(all)).toEqual([2]);
     expect(chooseForRoom([segment(1, 100, 90, true)])).toEqual([1]);

@@ -11,7 +11,7 @@ import { smallAtOnce } from "./small-uploads.ts";
 
 const lost = new Error("the line is dead");
 
-/** Bytes from `start`, and then the line breaks, unless they are all. */
+/** Yields bytes from `start`; then the stream fails, unless all bytes were sent. */
 async function* until(end: number, from: Uint8Array, start = 0) {
   for (let at = start; at < end; at += 7_000) yield from.subarray(at, Math.min(end, at + 7_000));
   if (end < from.byteLength) throw lost;
@@ -46,7 +46,7 @@ test.each([
   expect(await readdir(join(directory, "uploads"))).toEqual([]);
 });
 
-test("a small one that breaks off begins again, and a large one goes on", async () => {
+test("an interrupted small upload begins again, and a large one continues", async () => {
   const { store, uploads, begin } = await freshUploads();
   const small = randomBytes(20_000);
   const large = randomBytes(packedUpToBytes + 20_000);
@@ -77,7 +77,7 @@ test.each([
   expect(await store.blobs.findMissing([digest])).toEqual([digest]);
 });
 
-test("what is gathered at once stays bounded: the rest waits on the disk, and all of it arrives", async () => {
+test("the memory of simultaneous uploads is limited: the rest is on the disk, and all of it arrives", async () => {
   const { store, begin, asFile } = await freshUploads(50_000);
   const all = [1, 2, 3].map(() => randomBytes(20_000));
 
@@ -91,7 +91,7 @@ test("what is gathered at once stays bounded: the rest waits on the disk, and al
   expect(await store.blobs.findMissing(digests)).toEqual([]);
 });
 
-test("two that send one blob at once both hear that it is here", async () => {
+test("two simultaneous uploads of one blob both succeed", async () => {
   const { store, begin } = await freshUploads();
   const bytes = randomBytes(30_000);
   const before = (await store.usage()).blobs;

@@ -30,7 +30,7 @@ interface Before {
   readonly clock: ReturnType<typeof clockAt>;
 }
 
-/** Five results of a block each, the first the oldest, in a store that has room for three and a half. */
+/** Creates five results of a block each, the oldest first, in a store with space for three and a half. */
 async function fiveResults(
   before: (before: Before) => void | Promise<void> = () => {},
   isHeld: (digest: Digest) => boolean = () => false,
@@ -58,7 +58,7 @@ async function fiveResults(
   return { store, directory, kept, foundKeys, each, clock };
 }
 
-test("what was used least lately goes, blobs with it, until the store fits", async () => {
+test("the least recently used is removed, with its blobs, until the store fits", async () => {
   const { store, kept, foundKeys, each } = await fiveResults(
     async ({ store: roomy, kept: [first] }) => {
       await roomy.find("p", first as GranaryResult);
@@ -72,7 +72,7 @@ test("what was used least lately goes, blobs with it, until the store fits", asy
   expect(await store.usage()).toMatchObject({ results: 3, bytes: each * 3 });
 });
 
-test("what the outbox holds stays, and blobs linked from elsewhere cost nothing", async () => {
+test("data that the outbox holds stay, and blobs linked from elsewhere do not count", async () => {
   const first = digestOf(Buffer.from(block("a")));
   const { store, foundKeys } = await fiveResults(
     async ({ store: roomy, directory, kept: [, second] }) => {
@@ -87,7 +87,7 @@ test("what the outbox holds stays, and blobs linked from elsewhere cost nothing"
   expect(await foundKeys()).toEqual(["a", "b", "d", "e"]);
 });
 
-test("blobs that no result names yet stay for ten minutes", async () => {
+test("blobs without a result stay for ten minutes", async () => {
   const young = Buffer.from(block("x"));
   const { store, foundKeys } = await fiveResults(({ store: roomy }) =>
     roomy.blobs.put(digestOf(young), young),
@@ -101,7 +101,7 @@ test("blobs that no result names yet stay for ten minutes", async () => {
 
 test("a trim that was killed between results and blobs is finished by the next", async () => {
   const { store: next, kept } = await fiveResults(async ({ store: roomy, kept: [a, b] }) => {
-    // As it is then: results gone, their blobs still there.
+    // The state at that moment: the results are removed, and their blobs still exist.
     await roomy.forget("p", a as GranaryResult);
     await roomy.forget("p", b as GranaryResult);
   });
@@ -113,11 +113,11 @@ test("a trim that was killed between results and blobs is finished by the next",
   for (const r of kept.slice(2)) expect(await next.find("p", r)).toEqual(r);
 });
 
-test("who is told during a trim that a result is here keeps it", async () => {
+test("a result that a client found during a trim stays", async () => {
   const first = resultOf("a", [block("a")]);
   let opened: OpenGranaryStore | undefined;
   let found: Promise<GranaryResult | undefined> | undefined;
-  // A trim asks this while it looks through the store.
+  // A trim calls this while it examines the store.
   const { store } = await fiveResults(
     undefined,
     () => {
@@ -155,7 +155,7 @@ test.each([
   expect(store.has("p", resultOf("z", [block("z")]))).toBe(true);
 });
 
-test("an executable twin counts, and goes with its blob", async () => {
+test("an executable copy counts, and is removed with its blob", async () => {
   const { store, directory, kept } = await fiveResults(async (before) => {
     const [result] = before.kept as [GranaryResult];
     const to = join(before.directory, "tool");

@@ -4,7 +4,7 @@ import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { downloads } from "./downloads.ts";
 import { SilenceBudget } from "./silence-budget.ts";
 
-test("a blob that one project of the farm lacks is asked of another, also at the same moment", async () => {
+test("a blob that one project of the farm lacks is requested for another project, also at the same time", async () => {
   const bytes = Buffer.from("b has it");
   const digest = digestOf(bytes);
   const there = memoryBlobStore();

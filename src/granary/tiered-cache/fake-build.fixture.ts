@@ -65,7 +65,7 @@ export function fakeService(builds: readonly Build[]): BuildRegistry {
   };
 }
 
-/** Returns the recorded calls of a build in short form: `source because key`, without the environment of the key. */
+/** Returns the recorded calls of a build in a short form: `source because key`, without the environment of the key. */
 export function told(build: FakeBuild): string[] {
   return build.heard.map(({ source, because, key }) =>
     [source, because, keyText({ ...key, key: key.key.replace(/^[0-9a-f]{16}\//, "") })]

@@ -10,7 +10,7 @@ const digest = digestOf(bytes);
 const half = 1_500_000;
 const who = { project: "p", build: undefined };
 
-/** A farm that sends the first half, and what `rest` gives after `gate`. */
+/** Creates a farm that sends the first half, and then `rest` after `gate`. */
 async function before(gate: Promise<void>, rest: Uint8Array = bytes.subarray(half)) {
   let reads = 0;
   const farm: GranaryFarm = {
@@ -38,7 +38,7 @@ function gateOf() {
   return { gate, open: () => open() };
 }
 
-/** Until so many bytes came, or all. */
+/** Reads until so many bytes arrived, or all. */
 async function take(chunks: AsyncIterator<Uint8Array>, most = Number.POSITIVE_INFINITY) {
   const parts: Uint8Array[] = [];
   for (let size = 0; size < most; ) {
@@ -50,8 +50,8 @@ async function take(chunks: AsyncIterator<Uint8Array>, most = Number.POSITIVE_IN
   return Buffer.concat(parts);
 }
 
-describe("a large blob of the farm's", () => {
-  test("is given while it comes, and is in the store with its last byte", async () => {
+describe("a large blob of the farm", () => {
+  test("is returned while it arrives, and is in the store with its last byte", async () => {
     const { gate, open } = gateOf();
     const { tieredCache, store, reads } = await before(gate);
     const reading = (await tieredCache.blobs(who).read(digest))?.[Symbol.asyncIterator]();
@@ -88,7 +88,7 @@ describe("a large blob of the farm's", () => {
     expect(store.hasBlob(digest)).toBe(false);
   });
 
-  test("is whole and right before the first byte for who reads a part of it first", async () => {
+  test("is complete and verified before a reader of a part gets the first byte", async () => {
     const { tieredCache, store } = await before(Promise.resolve());
     const part = await tieredCache.blobs(who).read(digest, { offset: 0, limit: 1 });
 
@@ -97,7 +97,7 @@ describe("a large blob of the farm's", () => {
     expect(byte).toBe(bytes[0]);
   });
 
-  test("comes also when nobody reads on", async () => {
+  test("continues to arrive when the reader stops", async () => {
     const { tieredCache, store } = await before(Promise.resolve());
     const reading = (await tieredCache.blobs(who).read(digest))?.[Symbol.asyncIterator]();
     await reading?.next();

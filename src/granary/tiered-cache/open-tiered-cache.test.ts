@@ -9,11 +9,13 @@ import { suppliesBefore, suppliesWith } from "./tiered-cache.fixture.ts";
 
 const ccache = (key: string): ResultKey => ({ namespace: "ccache", key });
 const large = "x".repeat(1_200_000);
-/** A second, and all that a busy machine may add: a second each time would be ten and more. */
+/**
+ * One second, plus what a busy machine may add: a second for each request would be more than ten.
+ */
 const mostMs = 10_000;
 
 describe("a result", () => {
-  test("that is here is given without a word to the farm", async () => {
+  test("that is local is returned without a call to the farm", async () => {
     const { tieredCache, store, fake } = await suppliesBefore();
     const build = fakeBuild();
     const kept = await keepResult(store, "a", ["value"]);
@@ -23,7 +25,7 @@ describe("a result", () => {
     expect(fake.calls.lookUp).toBe(0);
   });
 
-  test("of the farm is fetched with its blobs, and is here from then on", async () => {
+  test("of the farm is fetched with its blobs, and is local from then on", async () => {
     const { tieredCache, store, fake, line } = await suppliesBefore();
     const build = fakeBuild({ prefetch: {} });
     const who = { project: "p", build };
@@ -38,7 +40,7 @@ describe("a result", () => {
     expect(build.pausedForForeground).toEqual({ begun: 1, ended: 1 });
   });
 
-  test("of the farm comes with its small blobs in one round trip", async () => {
+  test("of the farm arrives with its small blobs in one round trip", async () => {
     const { tieredCache, store, fake } = await suppliesBefore();
     const kept = await fake.has("a", ["value", "one"]);
     for (const text of ["value", "one"]) {
@@ -54,7 +56,7 @@ describe("a result", () => {
     expect(await store.find("p", ccache("a"))).toEqual(kept);
   });
 
-  test("of the farm with other bytes than its blob's is asked for those by themselves", async () => {
+  test("of the farm with wrong bytes for a blob gets that blob by a separate request", async () => {
     const { tieredCache, store, fake } = await suppliesBefore();
     const kept = await fake.has("a", ["value", "one"]);
     fake.along.set(kept.value.hash, Buffer.from("VALUE"));
@@ -67,7 +69,7 @@ describe("a result", () => {
     expect(String(await store.blobs.get(kept.value))).toBe("value");
   });
 
-  test("whose blobs an index names has them fetched beside the question, and only once", async () => {
+  test("whose blobs an index names gets them during the lookup, and only once", async () => {
     const { tieredCache, store, fake } = await suppliesBefore();
     const kept = await fake.has("a", ["value", "one"]);
     const blobsOf = () => [kept.value, ...kept.blobs];
@@ -79,7 +81,7 @@ describe("a result", () => {
     expect(fake.calls.reads).toBe(2);
   });
 
-  test("that an index names, and that the farm has lost since, is a miss and no failure", async () => {
+  test("that an index names, and that the farm has lost since, is a miss and not an error", async () => {
     const { tieredCache } = await suppliesBefore();
     const blobsOf = () => [digestOf(Buffer.from("gone"))];
     const build = fakeBuild({ prefetch: { blobsOf } });
@@ -87,7 +89,7 @@ describe("a result", () => {
     expect(await tieredCache.result({ project: "p", build }, ccache("a"))).toBeUndefined();
   });
 
-  test("that several ask for at the same time is looked up once, and each of them noted", async () => {
+  test("with several simultaneous requests is looked up once, and each request is recorded", async () => {
     const { tieredCache, fake } = await suppliesBefore();
     const build = fakeBuild();
     const kept = await fake.has("a", ["value"]);
@@ -99,7 +101,7 @@ describe("a result", () => {
     expect(build.heard).toHaveLength(3);
   });
 
-  test("that the farm did not have at the build's start is not asked for", async () => {
+  test("that the farm did not have at the build's start is not requested", async () => {
     const { tieredCache, fake } = await suppliesBefore();
     const build = fakeBuild({ mayBeAtFarm: () => false });
 
@@ -108,7 +110,7 @@ describe("a result", () => {
     expect(told(build)).toEqual(["missed never-made ccache a"]);
   });
 
-  test("of which the farm has lost a blob is a miss", async () => {
+  test("with a blob that the farm has lost is a miss", async () => {
     const { tieredCache, store, fake } = await suppliesBefore();
     const build = fakeBuild();
     const kept = await fake.has("a", ["value", "one"]);
@@ -119,7 +121,7 @@ describe("a result", () => {
     expect(store.has("p", kept)).toBe(false);
   });
 
-  test("of one project is none of another's", async () => {
+  test("of one project is not returned to another", async () => {
     const { tieredCache, fake } = await suppliesBefore();
     await fake.has("a", ["value"]);
     expect(
@@ -129,7 +131,7 @@ describe("a result", () => {
 });
 
 describe("a large result", () => {
-  test("comes with its value, and its blobs as they are read; then it is here", async () => {
+  test("arrives with its value, and its blobs when they are read; then it is local", async () => {
     const { tieredCache, store, fake } = await suppliesBefore();
     const build = fakeBuild();
     const who = { project: "p", build };
@@ -152,7 +154,7 @@ describe("a large result", () => {
     expect(await store.find("p", kept)).toEqual(kept);
   });
 
-  test("is a hit no more when a blob of it is gone from the farm: the tool is told that the blob is not there", async () => {
+  test("is no hit any more when the farm has lost a blob: the tool gets a missing blob", async () => {
     const { tieredCache, fake } = await suppliesBefore();
     const build = fakeBuild();
     const who = { project: "p", build };
@@ -167,8 +169,8 @@ describe("a large result", () => {
   });
 });
 
-describe("what is on its way", () => {
-  test("is waited for, and not asked for twice", async () => {
+describe("a result in transfer", () => {
+  test("is awaited, and not requested twice", async () => {
     const { tieredCache, store, fake } = await suppliesBefore();
     const build = fakeBuild({
       prefetch: { coming: () => keepResult(store, "a", ["value"]).then(() => {}) },
@@ -179,7 +181,7 @@ describe("what is on its way", () => {
     expect(told(build)).toEqual(["fetched overtaken ccache a"]);
   });
 
-  test("or may be, as the index is not there yet, is waited for too", async () => {
+  test("or possibly in transfer, because the index is not read yet, is awaited, too", async () => {
     const { tieredCache, store, fake } = await suppliesBefore();
     let isKnown = false;
     const build = fakeBuild({
@@ -198,7 +200,7 @@ describe("what is on its way", () => {
     expect(fake.calls.lookUp).toBe(0);
   });
 
-  test("or came along with it meanwhile, is here, and asked for of nobody", async () => {
+  test("or already arrived with the index is local, and not requested", async () => {
     const { tieredCache, store, fake } = await suppliesBefore();
     const build = fakeBuild({
       prefetch: {
@@ -213,7 +215,7 @@ describe("what is on its way", () => {
     expect(told(build)).toEqual(["fetched overtaken ccache a"]);
   });
 
-  test("and does not come is asked for directly", async () => {
+  test("that does not arrive is requested directly", async () => {
     const { tieredCache, fake } = await suppliesBefore();
     await fake.has("a", ["value"]);
     const build = fakeBuild({
@@ -224,7 +226,7 @@ describe("what is on its way", () => {
     expect(told(build)).toEqual(["fetched overtaken ccache a"]);
   });
 
-  test("and came in time is told from what was here before", async () => {
+  test("that arrived in time is distinguished from one that was local before", async () => {
     const { tieredCache, store } = await suppliesBefore();
     const build = fakeBuild({ prefetch: { leadMs: () => 120 } });
     await keepResult(store, "a", ["value"]);
@@ -234,7 +236,7 @@ describe("what is on its way", () => {
   });
 });
 
-describe("a farm that cannot be had", () => {
+describe("an unreachable farm", () => {
   /** Requests this number of results, eight at a time, and returns the build's waiting time. */
   async function wholeBuild(
     stand: Awaited<ReturnType<typeof suppliesBefore>>,
@@ -276,7 +278,7 @@ describe("a farm that cannot be had", () => {
     },
   );
 
-  test("that takes calls and never answers costs it no more", async () => {
+  test("that accepts calls and never answers costs no more", async () => {
     const stand = await suppliesBefore();
     stand.fake.gate = new Promise(() => {});
     const { build, ms } = await wholeBuild(stand);
@@ -285,7 +287,7 @@ describe("a farm that cannot be had", () => {
     expect(ms).toBeLessThan(mostMs);
   });
 
-  test("and whose prefetch stands still costs it no more, though all was on its way", async () => {
+  test("and whose prefetch has stopped costs no more, although all was in transfer", async () => {
     const stand = await suppliesBefore({ roundTripMs: 10 });
     await stand.fake.has("a", ["value"]);
     await stand.tieredCache.result({ project: "p", build: undefined }, ccache("a"));
@@ -294,11 +296,11 @@ describe("a farm that cannot be had", () => {
     const { build, ms } = await wholeBuild(stand, { prefetch: { coming: () => neverComes } });
 
     expect(new Set(build.heard.map(({ because }) => because))).toEqual(new Set(["farm-away"]));
-    // Waited for 0.2 s each, it would be 5 s more.
+    // A wait of 0.2 s for each would add 5 s.
     expect(ms).toBeLessThan(5_500);
   });
 
-  test("that falls silent in the middle of a large blob costs it no more", async () => {
+  test("that becomes silent during a large blob costs no more", async () => {
     const stand = await suppliesBefore();
     const build = fakeBuild();
     const who = { project: "p", build };
@@ -328,7 +330,7 @@ describe("a farm that cannot be had", () => {
     expect(performance.now() - begun).toBeLessThan(mostMs);
   });
 
-  test("that is slow, but answers, is waited for", async () => {
+  test("that is slow, but answers, is awaited", async () => {
     const { tieredCache, fake } = await suppliesBefore({ roundTripMs: 200 });
     const build = fakeBuild();
     const kept = await fake.has("a", ["value"]);
@@ -340,8 +342,8 @@ describe("a farm that cannot be had", () => {
   });
 });
 
-describe("what a build makes", () => {
-  test("is kept here, noted, and on its way to the farm", async () => {
+describe("the results of a build", () => {
+  test("are stored locally, recorded, and queued for the farm", async () => {
     const { tieredCache, store, outbox } = await suppliesWith(noFarm());
     const build = fakeBuild();
     const who = { project: "p", build };
@@ -357,7 +359,7 @@ describe("what a build makes", () => {
     expect(await store.find("p", result)).toBeUndefined();
   });
 
-  test("can be found only when it is on its way: a daemon that is killed in between leaves none that the farm never gets", async () => {
+  test("can be found only after they are queued: a daemon that is killed in between leaves none that the farm never gets", async () => {
     const couldBeFound: boolean[] = [];
     const { tieredCache, store, outbox } = await suppliesWith(noFarm());
     const result = resultOf("a", ["value"]);
@@ -371,16 +373,16 @@ describe("what a build makes", () => {
     expect(await store.find("p", result)).toEqual(result);
   });
 
-  test("costs the build nothing when it cannot be kept", async () => {
+  test("cost the build nothing when they cannot be stored", async () => {
     const { tieredCache, outbox } = await suppliesWith(noFarm());
-    // Its blob is not here.
+    // The blob of this result is missing.
     await tieredCache.keep({ project: "p", build: undefined }, resultOf("a", ["value"]));
     expect(outbox.length).toBeLessThanOrEqual(1);
   });
 });
 
 describe("a share of hits that is made again", () => {
-  test("is hidden from its build, and taken for good when it comes out the same", async () => {
+  test("is hidden from its build, and accepted when the new result is the same", async () => {
     const { tieredCache, store, fake, outbox } = await suppliesBefore({ crossCheckShare: 1 });
     const build = fakeBuild();
     const who = { project: "p", build };
@@ -398,7 +400,7 @@ describe("a share of hits that is made again", () => {
     expect(await store.find("p", key)).toEqual(kept);
   });
 
-  test("and comes out otherwise is reported, and the new one stays on this machine", async () => {
+  test("and differs is reported, and the new one stays on this machine", async () => {
     const { tieredCache, store, fake, outbox } = await suppliesBefore({ crossCheckShare: 1 });
     const build = fakeBuild();
     const who = { project: "p", build };
@@ -418,7 +420,7 @@ describe("a share of hits that is made again", () => {
     expect(await store.find("p", key)).toEqual(fresh);
   });
 
-  test("and comes out otherwise while the farm is away is told of later", async () => {
+  test("and differs while the farm is unreachable is reported later", async () => {
     const { tieredCache, fake, line, divergences } = await suppliesBefore({ crossCheckShare: 1 });
     const build = fakeBuild();
     const who = { project: "p", build };

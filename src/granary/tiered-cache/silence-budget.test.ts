@@ -28,7 +28,7 @@ test.each([
   expect(silenceLimitMs(roundTripMs)).toBe(expected);
 });
 
-test("many that wait for the same silence wait for a second together", async () => {
+test("many that wait during the same silence wait for a second together", async () => {
   const budget = new SilenceBudget(() => undefined);
   const begun = performance.now();
   const waits: Promise<unknown>[] = [];
@@ -42,7 +42,7 @@ test("many that wait for the same silence wait for a second together", async () 
   expect(budget.isOver).toBe(true);
 });
 
-test("who builds at the farm waits for it as a tool does that asks it by itself, again and again", async () => {
+test("a build that executes at the farm waits like a tool that calls the farm itself, each time again", async () => {
   const budget = new SilenceBudget(() => 1, silenceLimitsAtFarm);
   for (let n = 0; n < 3; n++) {
     const answer = budget.wait(later(50_000));
@@ -55,7 +55,7 @@ test("who builds at the farm waits for it as a tool does that asks it by itself,
   expect(budget.isOver).toBe(false);
 });
 
-test("an answer to one is heard by all", async () => {
+test("an answer to one ends the silence for all", async () => {
   const budget = new SilenceBudget(() => undefined);
   const [long, ...short] = await soon(
     Promise.allSettled([
@@ -86,7 +86,7 @@ test("every wait ends, at whatever fraction of a millisecond it began", async ()
   expect(new Set(await soon(Promise.all(waits)))).toEqual(new Set(["gave up"]));
 });
 
-test("whatever is asked for, nobody waits in silence for longer than the time that is left", async () => {
+test("for any requests, none waits in silence for longer than the remaining time", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 6 }),

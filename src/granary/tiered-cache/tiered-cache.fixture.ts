@@ -19,7 +19,7 @@ export interface Stand {
   readonly divergences: Divergence[];
 }
 
-/** Supplies over a real store and any farm, with a list for an outbox. */
+/** Opens a tiered cache over a real store and any farm, with a list in place of an outbox. */
 export async function suppliesWith(farm: GranaryFarm, crossCheckShare = 0): Promise<Stand> {
   const { store, directory } = await freshStore();
   const outbox: GranaryResult[] = [];
@@ -45,7 +45,7 @@ export interface FarmStand extends Stand {
   readonly line: SlowLine;
 }
 
-/** The same in front of a farm, at the end of a line that can be cut. */
+/** The same for a farm behind a line that can be cut. */
 export async function suppliesBefore(
   options: { readonly roundTripMs?: number; readonly crossCheckShare?: number } = {},
 ): Promise<FarmStand> {
