@@ -10,7 +10,7 @@ import type { CommitPlace } from "./commit-inputs.ts";
 import { mayMatchBelow } from "./may-match-below.ts";
 import { fetchSource, type SourceServices } from "./resolve-sources.ts";
 
-/** Submodules of one commit, those within submodules included. */
+/** The limit for submodules of one commit, including submodules within submodules. */
 const mostSubmodules = 50;
 const deepest = 5;
 

@@ -60,7 +60,7 @@ const Attested = z.object({
 });
 export type AttestedRunRow = z.infer<typeof Attested>;
 
-/** Undefined for a run that the farm does not attest. */
+/** Returns undefined for a run that the farm does not attest. */
 export async function attestedRun(
   tx: Tx,
   at: { readonly graphId: string; readonly job: string; readonly run: number },

@@ -91,7 +91,7 @@ export function buildAction(
 }
 
 function secretsOf(job: JobDefinition, given: readonly SecretReference[] = []): Platform {
-  // Checked where definitions are read, too; a customised job comes here by another way.
+  // This is also checked when definitions are read, but a customised job is not read there.
   if (job.platform?.[secretsProperty] !== undefined) {
     throw new Fault("invalid_argument", `only the farm itself says ${secretsProperty}`);
   }

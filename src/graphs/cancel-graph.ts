@@ -17,7 +17,7 @@ import type { GraphId } from "./graph-id.ts";
 import { requireGrantOnGraph } from "./require-grant-on-graph.ts";
 import { graphsOfExecutions } from "./run.store.ts";
 
-/** The part of the queue that cancelling needs. */
+/** The functions of the queue that cancelling needs. */
 export interface CancellingQueue {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   stillWanted(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;

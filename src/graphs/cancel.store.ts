@@ -19,8 +19,8 @@ export async function dropRequests(
   graphId: GraphId,
   jobs?: readonly string[],
 ): Promise<string[]> {
-  // A join keeps wanting, open or not: otherwise it would count as succeeded while a job that it gathers runs again,
-  // and the jobs after it would not wait.
+  // A join keeps its request, whether it is open or not. Otherwise it would count as succeeded while a job that it
+  // gathers runs again, and the jobs after it would not wait.
   const rows = await tx.many(
     Name,
     sql`
@@ -73,7 +73,7 @@ export async function finishRunsWithoutExecution(tx: Tx, graphId: GraphId): Prom
   `);
 }
 
-/** Executions that serve a run which is to end. */
+/** Returns executions that serve a run whose end was requested. */
 export async function executionsRequestedToEnd(tx: Tx): Promise<ExecutionId[]> {
   const rows = await tx.many(
     Execution,
@@ -138,7 +138,10 @@ export async function executionsWantedByRuns(
 
 const CancelledRun = z.object({ job: z.string(), executionId: ExecutionId });
 
-/** Which executions served cancelled runs of a graph, and of graphs that its jobs have made. */
+/**
+ * Returns the executions that served cancelled runs of a graph, and of graphs that its jobs have
+ * made.
+ */
 export function executionsOfCancelledRuns(
   tx: Tx,
   graphId: GraphId,

@@ -29,7 +29,7 @@ export interface CommitInputs {
   readonly root: Digest;
 }
 
-/** Chooses among the files of a commit. It must be pure, because its result is cached. */
+/** A function that selects files of a commit. It must be pure, because its result is cached. */
 type Choice = (entries: readonly CommitEntry[]) => readonly CommitEntry[];
 
 interface CommitInputServices {
@@ -41,7 +41,7 @@ interface CommitInputServices {
 }
 
 interface ReadingOptions {
-  /** Paths of submodules, which are read by themselves, so patterns that match something in one are not a mistake. */
+  /** Paths of submodules, which are read separately, so patterns that match something in one are not a mistake. */
   readonly submodules?: readonly string[];
   /** Whether files that Git LFS keeps are read, or their pointers. Default: the files. */
   readonly lfs?: boolean | undefined;
@@ -60,7 +60,7 @@ const trustMsPerBlob = 1;
 interface Selection {
   readonly inputs: CommitInputs;
   readonly blobs: readonly Digest[];
-  /** When all of it was last found in the store, by `performance.now()`. */
+  /** The last time at which all of it was found in the store, by `performance.now()`. */
   seenAtMs: number;
   looking: Promise<boolean> | undefined;
 }
@@ -103,7 +103,10 @@ export class CommitInputReader {
     );
   }
 
-  /** The files that are chosen; `rule` names the choice among those of one commit. */
+  /**
+   * Returns the files that a function selects; `rule` is a name for that selection among those of
+   * one commit.
+   */
   readChosen(
     commit: CommitPlace,
     rule: string,
@@ -179,7 +182,7 @@ export class CommitInputReader {
     return { inputs: { entries, root }, blobs, seenAtMs, looking: undefined };
   }
 
-  /** The submodules of a commit; none is fetched. */
+  /** Returns the submodules of a commit without fetching them. */
   async submodules(commit: CommitPlace): Promise<Submodule[]> {
     const { git } = this.#services;
     const mirror = await this.#mirrorOf(commit);

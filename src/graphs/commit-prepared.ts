@@ -166,7 +166,8 @@ function runOf(
     case "unpreparable":
       return { ...about, kind: "unpreparable", message: prepared.message };
     case "hit":
-      // The cached result of a graph job is its definitions; their graph still has to run.
+      // The cached result of a graph job contains its definitions; the graph made from them still
+      // has to run.
       if (job.definition.kind === "graph")
         return { ...about, ...prepared, kind: "to-plan", dueAt: now };
       return { ...about, ...prepared };

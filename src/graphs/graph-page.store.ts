@@ -120,7 +120,10 @@ export function edgesOf(tx: Tx, graphId: GraphId, which: Sql): Promise<Edge[]> {
   );
 }
 
-/** A graph with all its jobs and edges; run it in a transaction, so that they are consistent. */
+/**
+ * Returns a graph with all its jobs and edges; call it in a transaction, so that they are
+ * consistent.
+ */
 export async function wholeGraph(tx: Tx, id: GraphId): Promise<Graph | undefined> {
   const graph = await graphSummary(tx, id);
   if (graph === undefined) return undefined;

@@ -39,7 +39,7 @@ const renewMs = 5_000;
 const pollMs = 2_000;
 const mostTries = 5;
 
-/** Prepares ready jobs and hands them to the queuewhile it runs. Any number of servers may do so. */
+/** Prepares ready jobs and passes them to the queue while it runs. Any number of servers may do so. */
 export async function startGraphRunner(parts: GraphRunnerParts): Promise<Service> {
   const idle = parts.idle ?? neverIdle;
   let stopped = false;
@@ -49,7 +49,7 @@ export async function startGraphRunner(parts: GraphRunnerParts): Promise<Service
     wakes++;
     for (const rise of sleeping) rise();
   };
-  /** Until the next wake after the one numbered `seen`: one that came while a lane was looking is not lost. */
+  /** Waits for the next wake after the one numbered `seen`, so that a wake during a round is not lost. */
   const sleep = (seen: number) =>
     new Promise<void>((resolve) => {
       const rise = () => {
@@ -110,7 +110,7 @@ export async function prepareReadyJobs(parts: GraphRunnerParts): Promise<number>
   return taken.length;
 }
 
-/** Ends the jobs whose results do not depend on the inputs that will be found. A failure affects only this lookup. */
+/** Ends the jobs whose results are the same whichever inputs are found. A failure affects only this lookup. */
 async function lookAheadOfInputs(
   parts: GraphRunnerParts,
   blocked: readonly ReadyJob[],
@@ -152,7 +152,8 @@ async function prepareOrPostpone(
   job: ReadyJob,
 ): Promise<PreparedJob | undefined> {
   try {
-    // Where it was lost, another server may have noticed.
+    // An input was lost; another server may have noticed it, so this server checks its cached
+    // selections again.
     if (job.inputLosses > 0) parts.inputs.doubt();
     return { job, prepared: await prepareJob(parts, job) };
   } catch (reason) {

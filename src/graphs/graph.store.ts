@@ -180,7 +180,7 @@ async function insertRows(tx: Tx, graph: NewGraph, rows: readonly object[]): Pro
   `);
 }
 
-/** A job that skips the cache wants to be executed; a job that is no action has no result to look up. */
+/** A job that skips the cache must be executed; a job that is not an action has no result to look up. */
 function approximationAtFirst({ skipCache }: NewGraph, definition: JobDefinition | undefined) {
   const isAction = (definition?.kind ?? "command") === "command" && !definition?.chunks;
   return definition?.["inputs-from"] && isAction && !skipCache ? "open" : null;

@@ -24,7 +24,7 @@ export type NewRun = JobKey & {
         /** The finder of its inputs, from which it used nothing. */
         readonly without?: string | undefined;
       }
-    /** Its action could not be made; the message says why, and what to do. */
+    /** Its action could not be made; the message gives the reason and the remedy. */
     | { readonly kind: "unpreparable"; readonly message: string }
     /** The farm runs it: it waits for a person or a time, or simulates a run until then. */
     | {
@@ -41,7 +41,7 @@ export type NewRun = JobKey & {
         readonly failureClass?: string | null;
         readonly result?: Uint8Array | null;
       }
-    /** The definitions of its graph are known; the farm must plan it. */
+    /** The definitions of its graph are known; the farm must plan the graph. */
     | {
         readonly kind: "to-plan";
         readonly actionDigest: Digest | null;
@@ -59,7 +59,7 @@ export type NewRun = JobKey & {
 export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void> {
   if (runs.length === 0) return;
   const rows = runs.map(asRow);
-  // The results of earlier jobs that they take, as of now.
+  // The present results of earlier jobs that they use.
   await tx.run(sql`
     with new as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json)

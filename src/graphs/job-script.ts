@@ -42,7 +42,7 @@ function judgeExitCode(accepted: readonly number[]): string[] {
   ];
 }
 
-/** `$ ` before the first line, room for it before the others. */
+/** Puts `$ ` before the first line, and two spaces before the others. */
 function shown(command: string): string {
   return `$ ${command.trimEnd().replaceAll("\n", "\n  ")}`;
 }

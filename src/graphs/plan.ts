@@ -103,7 +103,7 @@ function problemsOfFinder(
   if (from === undefined) return [];
   const finder = byName.get(from.job);
   if (finder === undefined) {
-    // Named among the needs, too, it is refused as one of them.
+    // A job that is also named among the needs is checked there.
     if (Object.hasOwn(job.definition.needs ?? {}, from.job)) return [];
     const message = `the inputs of job "${job.name}" come from "${from.job}", which does not exist${suggestion(from.job, byName.keys())}`;
     return [job.problemAt(["inputs-from", "job"], message)];

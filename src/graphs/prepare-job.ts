@@ -21,7 +21,7 @@ import { latestResults } from "./run.store.ts";
 import { takeOutputs } from "./take-outputs.ts";
 import { takeSource } from "./take-source.ts";
 
-/** Returns the secrets that a run is given; throws `failed_precondition` when it may not use one. */
+/** Returns the secrets that a run gets; throws `failed_precondition` when it may not use one. */
 type ReferToSecrets = (
   names: readonly string[],
   place: Pick<ReadyJob, "repository" | "branch" | "domain">,
@@ -52,7 +52,7 @@ export type Prepared =
       /** Present when another job found its inputs. */
       readonly names?: Approximations | undefined;
     }
-  /** Its definition says which graph it is; no action is needed to know. */
+  /** Its definition names the graph, so it needs no action. */
   | { readonly kind: "to-plan" }
   | PreparedChunks;
 
@@ -60,7 +60,7 @@ export type Prepared =
  * Decides how a ready job is served; throws `invalid_argument`, `not_found` or `failed_precondition` when the job
  * itself is the cause.
  *
- * Nothing is stored in the database, so it is safe to do it twice or to stop in the middle.
+ * It stores nothing in the database, so it may be repeated or interrupted.
  */
 export async function prepareJob(services: PreparationServices, job: ReadyJob): Promise<Prepared> {
   const { definition } = job;
@@ -84,7 +84,7 @@ export async function prepareJob(services: PreparationServices, job: ReadyJob): 
   }
 }
 
-/** Turns a ready job into an action, stores the action's inputs, and looks its result up. */
+/** Turns a ready job into an action, stores the action's inputs, and looks up its result. */
 async function prepareAction(
   services: PreparationServices,
   job: ReadyJob,
@@ -146,7 +146,7 @@ async function inputRoot(services: PreparationServices, job: ReadyJob): Promise<
   const overlays = await Promise.all([
     ...sources.map((source) => takeSource(inputs, source, job.definition)),
     ...needs.map(([from, need]) => {
-      // For a source that may be missing, its end is ignored.
+      // If the source may be missing, its end is ignored.
       const asIs = job.goesWithout.includes(from) ? { ...need, on: "end" as const } : need;
       return takeOutputs(trees, from, asIs, made.get(from));
     }),
@@ -156,7 +156,7 @@ async function inputRoot(services: PreparationServices, job: ReadyJob): Promise<
   return uploadDirectories(store, buildDirectoryTree(parts));
 }
 
-/** Returns the files of the commit that the job reads: those that it names, or those that another job has found. */
+/** Returns the files of the commit that the job reads: those in its definition, or those that another job has found. */
 async function commitFiles(services: PreparationServices, job: ReadyJob): Promise<CommitInputs> {
   const commit = { url: job.url, sha: job.commit };
   const from = job.definition["inputs-from"];

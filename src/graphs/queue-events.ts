@@ -58,7 +58,7 @@ export async function onExecutionsFinished(
     })),
     first.finishedAt,
   );
-  // A batch's end is not its run's, but pages show it.
+  // The end of a batch is not the end of its run, but pages show it.
   const goingOn = { outcome: null, failureClass: null, cancelRequested: false };
   await passOnEndedRuns(tx, graphs, [
     ...ended,

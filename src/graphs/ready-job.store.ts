@@ -16,10 +16,12 @@ const ReadyJob = z.object({
   job: z.string(),
   /** It waits only for the job that finds its inputs; its result may be known without them. */
   isBlocked: z.boolean(),
-  /** Identifies this hand-out; a later hand-out makes the results of this preparation invalid. */
+  /**
+   * Identifies this assignment; a later assignment makes the results of this preparation invalid.
+   */
   epoch: z.number(),
   failures: z.number(),
-  /** Runs of it that ended because the store had lost inputs. */
+  /** The number of its runs that ended because the store had lost inputs. */
   inputLosses: z.number(),
   cause: RunCause,
   definition: z.custom<JobDefinition>((body) => typeof body === "object"),
@@ -37,7 +39,7 @@ const ReadyJob = z.object({
   top: z.boolean(),
   /** The jobs that it waited for, and the run of each that it uses. */
   inputRuns: z.record(z.string(), z.number()),
-  /** Those of them whose outputs may be missing: they were waived, or skipped as good. */
+  /** Those jobs whose outputs may be missing: they were waived, or skipped as good. */
   goesWithout: z.array(z.string()),
 });
 /** A job whose action is to be prepared, with everything that the preparation needs. */
@@ -160,8 +162,8 @@ export async function keepTaken(
 /**
  * Returns a job after a failure of the server; it is taken again after a pause.
  *
- * This ends its hand-out: renewing the other jobs of the round no longer changes its time. Its page shows why it waits;
- * otherwise a farm with a full disk would look idle.
+ * This ends its assignment, so renewing the leases of the other jobs of the round does not change its time. Its page
+ * shows why it waits; otherwise a farm with a full disk would look idle.
  */
 export async function postponeJob(
   tx: Tx,

@@ -10,7 +10,7 @@ import { parseRepositoryAddress, withoutPassword } from "#git/repository-address
 import { knownRepository } from "./catalogs/known-repository.store.ts";
 import { proposedName } from "./repository.store.ts";
 
-/** Which repositories, and which directories of the server's machine, a caller may make the farm read. */
+/** The repositories, and the directories on the server's machine, that a caller may make the farm read. */
 export interface RepositoryAccess {
   /**
    * Throws `permission_denied` unless the caller may submit graphs of some branch of the repository. Checks this before

@@ -27,7 +27,7 @@ export async function nameRepository(tx: Tx, url: string): Promise<string> {
   return marked;
 }
 
-/** The name that `nameRepository` would give to a URL at this moment. Stores nothing. */
+/** Returns the name that `nameRepository` would give to a URL at this moment. Stores nothing. */
 export async function proposedName(tx: Tx, url: string): Promise<string> {
   const { plain, marked } = namesFor(url);
   const taken = await tx.many(

@@ -9,10 +9,10 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
 import type { RepositoryAccess } from "./repository-access.ts";
 
-/** Repositories asked at once: each may take a while to answer. */
+/** The number of repositories that are queried at once, because each may take a while to answer. */
 const requestedAtOnce = 4;
 
-/** Different revisions of other repositories that one graph may read. */
+/** The limit for different revisions of other repositories that one graph may read. */
 const mostRevisions = 50;
 
 export interface SourceServices {

@@ -58,7 +58,7 @@ export function retriesAgain({ outcome, used, budget, ...failure }: EndedTry): b
   }
 }
 
-/** Once a definition says which failures are worth another try, the others are not. */
+/** When a definition names failures that are worth another attempt, others are not retried. */
 function isWorthIt({ failureClass, classes }: Pick<EndedTry, "failureClass" | "classes">): boolean {
   const mine =
     failureClass !== null && Object.hasOwn(classes, failureClass)

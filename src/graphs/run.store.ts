@@ -16,7 +16,10 @@ export interface JobKey {
 
 const GraphRow = z.object({ graphId: GraphId });
 
-/** The graphs that have a run in one of these executions, and must be locked before it changes. */
+/**
+ * Returns the graphs that have a run in one of these executions, and must be locked before it
+ * changes.
+ */
 export async function graphsOfExecutions(tx: Tx, ids: readonly ExecutionId[]): Promise<GraphId[]> {
   const rows = await tx.many(
     GraphRow,
@@ -43,7 +46,7 @@ export async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promi
   return rows.map((row) => row.graphId);
 }
 
-/** Aborts the transaction (`aborted`) if graphs turn out to use the executions. */
+/** Aborts the transaction (`aborted`) if, contrary to the assumption, graphs use the executions. */
 export async function assumeServedByNoGraph(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
   await tx.run(sql`
     select assume(not exists (
@@ -58,7 +61,7 @@ export async function assumeServedByNoGraph(tx: Tx, ids: readonly ExecutionId[])
 const ChangedRun = z.object({ graphId: GraphId, job: z.string(), outcome: RunOutcome.nullable() });
 type ChangedRun = z.infer<typeof ChangedRun>;
 
-/** A finished run. A run that was to be cancelled may have ended otherwise before. */
+/** A finished run. A run whose cancellation was requested may have ended in another way before. */
 const EndedRun = ChangedRun.extend({
   failureClass: z.string().nullable(),
   cancelRequested: z.boolean(),
@@ -67,7 +70,7 @@ const EndedRun = ChangedRun.extend({
 });
 export type EndedRun = z.infer<typeof EndedRun>;
 
-/** Ends the runs that finished executions served; but those of graph jobs that succeeded have no outcome yet. */
+/** Ends the runs that finished executions served; successful runs of graph jobs have no outcome yet. */
 export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Promise<EndedRun[]> {
   const rows = finished.map((execution) => ({
     id: execution.id,
@@ -175,7 +178,7 @@ export function retryBudgets(tx: Tx, jobs: readonly JobKey[]): Promise<RetryRow[
   );
 }
 
-/** Asks for another run of each job: on its own account, or on the farm's where the store had lost inputs. */
+/** Requests another run of each job: from its own budget, or outside of it when the store had lost inputs. */
 export async function wantAutoRetries(
   tx: Tx,
   jobs: readonly JobKey[],
@@ -203,7 +206,7 @@ const NeededOutput = z.object({
 });
 export type NeededOutput = z.infer<typeof NeededOutput>;
 
-/** The latest results of jobs that have run. */
+/** Returns the latest results of jobs that have run. */
 export function latestResults(
   tx: Tx,
   graphId: GraphId,

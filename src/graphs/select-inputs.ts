@@ -2,7 +2,10 @@ import { Fault } from "#core/fault.ts";
 import { suggestion } from "#definitions/nearest-name.ts";
 import { compileGlobs } from "#git/glob.ts";
 
-/** Files that one job may read. Beyond it, building and checking trees would hold up the server. */
+/**
+ * The limit for files that one job may read. With more files, building and checking trees would
+ * delay the server.
+ */
 const mostFiles = 300_000;
 
 /**
@@ -17,7 +20,7 @@ export function selectInputs<Entry extends { readonly path: string }>(
   submodules: readonly string[] = [],
 ): readonly Entry[] {
   if (patterns === undefined) return limited(entries);
-  // To a glob, no pattern means everything.
+  // An empty list of globs means everything.
   if (patterns.length === 0) return [];
   for (const pattern of patterns) {
     if (!isPlain(pattern) || submodules.some((at) => isAtOrBelow(pattern, at))) continue;
@@ -33,7 +36,10 @@ export function selectInputs<Entry extends { readonly path: string }>(
   return limited(entries.filter((entry) => isRead(entry.path)));
 }
 
-/** The same of a submodule at a path. Its files have their own paths, the patterns are those of the outer commit. */
+/**
+ * Returns the same for a submodule at a path. Its files have their own paths, the patterns are those of the outer
+ * commit.
+ */
 export function selectOfSubmodule<Entry extends { readonly path: string }>(
   entries: readonly Entry[],
   at: string,
@@ -51,7 +57,7 @@ export function selectOfSubmodule<Entry extends { readonly path: string }>(
   return limited(entries.filter(({ path }) => isRead(`${at}/${path}`)));
 }
 
-/** A pattern that names one path. */
+/** Returns whether a pattern names one path. */
 function isPlain(pattern: string): boolean {
   return !/^!|[*?[\]{}\\]/.test(pattern);
 }

@@ -15,7 +15,7 @@ import {
 import type { NeededOutput } from "./run.store.ts";
 
 /**
- * Returns the outputs that a job takes from a job that it needs, ready to be placed over its files.
+ * Returns the outputs that a job uses from a job that it needs, ready to be placed over its files.
  *
  * Throws `failed_precondition` when a named output does not exist, unless the other job may have failed: then the
  * existing outputs are taken.

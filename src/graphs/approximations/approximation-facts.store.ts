@@ -28,7 +28,7 @@ const JobFacts = z.object({
 /** The facts about a job and its graph from which its action follows. */
 export type JobFacts = z.infer<typeof JobFacts>;
 
-/** Longer chains of jobs that find each other's inputs are prepared without a look ahead. */
+/** Longer chains of jobs that find each other's inputs are prepared without a lookup ahead. */
 export const longestChain = 8;
 
 /**

@@ -13,7 +13,7 @@ interface ApproximationKey {
 
 const ActionRow = z.object({ action: z.string().transform(parseDigestKey) });
 
-/** The action that an over-approximation means, where that was ever found out; by the first domain that knows. */
+/** Returns the action for an over-approximation, if it was ever found; in the first domain that has it. */
 export async function actionOfApproximation(
   tx: Tx,
   { project, approximation }: ApproximationKey,
@@ -42,7 +42,7 @@ export async function actionOfApproximation(
   return row?.action;
 }
 
-/** Actions that were like one with this weak approximation, the newest first. */
+/** Returns actions with this weak approximation, the newest first. */
 export async function actionsAlike(
   tx: Tx,
   { project, approximation }: ApproximationKey,
@@ -69,7 +69,7 @@ export interface Approximated extends ApproximationKey {
 /**
  * Stores which actions have these approximations.
  *
- * For an over-approximation, only the last answer of its finder counts. For a weak one, the newest few are kept: a new
+ * For an over-approximation, only the finder's last result counts. For a weak one, the newest few are kept: a new
  * action takes a free slot, or the slot that was used least recently. Two transactions may take the same slot; that
  * loses only a hint.
  */

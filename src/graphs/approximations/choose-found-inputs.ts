@@ -13,7 +13,7 @@ export interface FoundInputsRules {
   readonly mayRead: readonly string[];
 }
 
-/** The files of a commit that a job reads in any case; nothing where it does not say. */
+/** Returns the files of a commit that a job always reads; none if its definition names none. */
 export function alwaysRead<Entry extends HasPath>(
   entries: readonly Entry[],
   { inputs = [] }: FoundInputsRules,
@@ -21,7 +21,7 @@ export function alwaysRead<Entry extends HasPath>(
   return selectInputs(entries, inputs);
 }
 
-/** The files of a commit that may be found for a job. */
+/** Returns the files of a commit that may be found for a job. */
 export function mayBeFound<Entry extends HasPath>(
   entries: readonly Entry[],
   { mayRead }: FoundInputsRules,
@@ -53,11 +53,14 @@ export function chooseFoundInputs<Entry extends HasPath>(
 
 interface Meaning {
   isMeant(path: string): boolean;
-  /** The names that have meant something. */
+  /** The names in the list that matched something. */
   readonly used: ReadonlySet<string>;
 }
 
-/** Some 100,000 names on as many files: each file asks for itself and its directories. */
+/**
+ * The list and the files may be some 100,000 each, so each file looks up its own path and its
+ * directories.
+ */
 function compiled(list: InputList, within: readonly HasPath[], from: string): Meaning {
   const names = new Set(list.names);
   // A file name may look like a pattern; an exact match comes first.

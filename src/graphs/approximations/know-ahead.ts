@@ -18,7 +18,7 @@ export interface LookedAhead {
   readonly job: ReadyJob;
   /** The facts that the result depends on: when they have changed, the result is not used. */
   readonly facts: readonly JobFacts[];
-  /** A result that is correct for any found inputs; undefined when none is known. */
+  /** A result that is correct whichever inputs are found; undefined when none is known. */
   readonly known:
     | { readonly actionDigest: Digest; readonly result: Uint8Array; readonly madeAt: Date }
     | undefined;
@@ -32,14 +32,14 @@ export interface LookedAhead {
  */
 const mostHints = 2;
 
-/** Names of a job's action that are known before its inputs are. */
+/** Names of a job's action that are known before the job's inputs are. */
 export interface Approximations {
-  /** Undefined where its action does not follow from what is known ahead. */
+  /** Undefined when the action does not follow from the facts that are known ahead. */
   readonly over: string | undefined;
   readonly weak: string;
 }
 
-/** Checks whether the result of a job is known before its inputs are found. Nothing is decided here. */
+/** Checks whether the result of a job is known before its inputs are found. It decides nothing. */
 export async function lookAhead(
   services: PreparationServices,
   job: ReadyJob,

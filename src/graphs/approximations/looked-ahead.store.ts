@@ -12,7 +12,7 @@ interface Taken extends JobKey {
 
 const JobRow = z.object({ graphId: GraphId, job: z.string() });
 
-/** Which of the jobs still wait for their inputs alone, in the hands that these epochs name. By `chainKey`. */
+/** Returns the jobs that still wait only for their inputs and still have these epochs, by `chainKey`. */
 export async function stillWaiting(tx: Tx, jobs: readonly Taken[]): Promise<Set<string>> {
   const rows = await tx.many(
     JobRow,
@@ -50,7 +50,7 @@ export async function closeApproximations(
 }
 
 /**
- * Sets aside the finders of these jobs that have not started, when all jobs that need them did without.
+ * Sets aside the finders of these jobs that have not started, if no job needs them any more.
  *
  * A finder that another job needs, or that a person requested, runs. The graphs are locked.
  */

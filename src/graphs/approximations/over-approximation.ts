@@ -4,10 +4,10 @@ import { digestKey } from "#core/digest.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 import { buildAction } from "../build-action.ts";
 
-/** A job as far as its action follows from it. */
+/** The properties of a job that determine its action. */
 export interface ApproximatedJob {
   readonly definition: JobDefinition;
-  /** Names the files of the commit that it reads in any case, by Git's ids. */
+  /** A name for the files of the commit that it always reads, by Git's ids. */
   readonly files: string;
   /** For a job whose inputs are found: a digest of the files that may be found. */
   readonly mayRead: string | null;
@@ -17,16 +17,16 @@ export interface ApproximatedJob {
 
 interface Given {
   readonly from: string;
-  /** A yield: the outcome, and a digest of the outputs. */
+  /** The result of a needed job: its outcome, and a digest of its outputs. */
   readonly gave: string;
-  /** Whether it continues without a missing part. */
+  /** Whether the job continues without a missing part. */
   readonly goesWithout: boolean;
 }
 
 const nothing = digestOf(new Uint8Array());
 
 /**
- * Returns a name for an action that is known before its inputs: equal names mean equal actions.
+ * Returns a name for an action before its inputs are known: equal names mean equal actions.
  *
  * It covers everything that the inputs follow from: the files that may be found, and everything about the job that
  * finds them, up to the last of a `chain` (first the job itself, then its finder, then the finder of that). So a finder

@@ -11,16 +11,16 @@ const maxPatternBytes = 2_048;
 
 /** The list of a job that finds inputs. */
 export interface InputList {
-  /** Files and directories by name; each also stands for all below it. */
+  /** Files and directories by name; a directory includes everything below it. */
   readonly names: readonly string[];
   /** Patterns as in `inputs`, none of them negated. */
   readonly patterns: readonly string[];
 }
 
 /**
- * Reads a list of inputs: one path or pattern a line, empty lines left out.
+ * Reads a list of inputs: one path or pattern per line; empty lines are ignored.
  *
- * Some job wrote it, so everything may be in it. Throws `failed_precondition` with the line that is wrong.
+ * A job wrote the list, so it is untrusted. Throws `failed_precondition` with the line that is wrong.
  */
 export function readInputList(bytes: Uint8Array, from: string): InputList {
   const names = new Set<string>();

@@ -12,9 +12,9 @@ import { chooseFoundInputs, type FoundInputsRules } from "./choose-found-inputs.
 import { mostListBytes, readInputList } from "./read-input-list.ts";
 
 /**
- * The files of a commit that another job has found for this one.
+ * Returns the files of a commit that another job has found for this one.
  *
- * Throws `failed_precondition`, which names that job, when its list is not there or is not good.
+ * Throws `failed_precondition`, naming that job, when its list is missing or invalid.
  */
 export async function takeFoundInputs(
   { store, inputs }: { readonly store: BlobStore; readonly inputs: CommitInputReader },

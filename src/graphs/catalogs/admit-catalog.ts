@@ -15,7 +15,7 @@ import { entryKey, type TemplateCatalog } from "./template-catalog.ts";
  */
 const signedDigests = recentlyUsed<string>(256);
 
-/** Definitions by name, and the name of all of them. */
+/** Definitions by name, and the digest of all of them. */
 interface CatalogToSign {
   readonly digest: string;
   readonly entries: readonly EntryToSign[];
@@ -33,15 +33,15 @@ export function templatesToSign({ digest, entries }: TemplateCatalog): CatalogTo
   };
 }
 
-/** How soon a graph may run that was let in. */
+/** The priority with which an admitted graph may run. */
 interface Admitted {
   readonly priority: number;
-  /** The highest that a job of it may reach; null for no cap. */
+  /** The highest priority that a job of it may reach; null for no cap. */
   readonly cap: number | null;
   readonly notice?: string;
 }
 
-/** The templates that a catalog was made of. */
+/** The templates from which a catalog was made. */
 export interface MadeOf {
   readonly templates: CatalogToSign;
   /** Parameters and switches with a value other than the branch's. */

@@ -69,7 +69,7 @@ export function admitPriority(wanted: WantedPriority): PriorityAdmission {
   };
 }
 
-/** Whether the one cap allows more than the other. */
+/** Returns whether one cap allows more than the other. */
 function above(one: number | null, other: number | null): boolean {
   return other !== null && (one === null || one > other);
 }

@@ -21,7 +21,7 @@ export async function branchDefinition(
   return resolveBranch(generic, own);
 }
 
-/** Returns the entries of a branch itself and of all branches; undefined where there is none. */
+/** Returns the entries of a branch itself and of all branches; undefined for a missing one. */
 export async function saidOfBranch(
   tx: Tx,
   repository: string,
@@ -40,7 +40,7 @@ export async function saidOfBranch(
   return { generic: of(allBranches), own: branch === allBranches ? undefined : of(branch) };
 }
 
-/** The branches of a repository that have settings, including `*`. */
+/** Returns the branches of a repository that have settings, including `*`. */
 export async function definedBranches(tx: Tx, repository: string): Promise<string[]> {
   const rows = await tx.many(
     Body,
@@ -83,14 +83,14 @@ interface NewBranchDefinition {
   readonly body: BranchBody | null;
   readonly setBy: string;
   readonly why: string | undefined;
-  /** The change that this one builds upon; not looked at when undefined. */
+  /** The change on which this one is based; not checked when undefined. */
   readonly after: number | undefined;
 }
 
 /** Stores the entry of a branch. Throws `aborted` when another change was faster. */
 export async function setBranchDefinition(tx: Tx, change: NewBranchDefinition): Promise<void> {
   const { repository, branch } = change;
-  // Two at once would both be "after" the same one.
+  // Without the lock, two simultaneous changes would both be "after" the same one.
   await tx.run(sql`select name from repository where name = ${repository} for update`);
   const [newest] = await branchHistory(tx, repository, branch);
   if (change.after !== undefined && newest !== undefined && newest.number !== change.after) {

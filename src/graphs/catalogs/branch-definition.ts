@@ -1,6 +1,6 @@
 import type { BranchBody, ResolvedBranch } from "#api/branch.ts";
 
-/** The name under which the definition of all branches is kept. */
+/** The name under which the definition of all branches is stored. */
 export const allBranches = "*";
 
 /**

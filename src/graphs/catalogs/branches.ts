@@ -25,7 +25,7 @@ import { requireBranchName } from "./require-branch-name.ts";
 import { templatesOf } from "./template-catalog.ts";
 import { noticedDefinitions } from "./watched-definitions.store.ts";
 
-/** Branches of a repository that the farm has anything to say of: `*` first, then by name. */
+/** Returns the branches of a repository about which the farm has data: `*` first, then by name. */
 export async function listBranches(
   services: CatalogServices,
   written: string,
@@ -89,7 +89,7 @@ async function withNext(
   return { ...known, next: isUnknown ? lastDefinitions(catalog ?? undefined) : next };
 }
 
-/** A branch, as far as the farm's own database goes. */
+/** A branch as known from the farm's own database. */
 type KnownBranch = Omit<Branch, "next">;
 
 async function branchOf(tx: Tx, repository: string, branch: string): Promise<KnownBranch> {
@@ -155,10 +155,8 @@ export async function setBranch(
 }
 
 /**
- * The body with its switches as their declarations want them.
- *
- * A name that no branch's definitions declare is a slip of the pen. Where nothing is known of the
- * definitions yet, all are taken.
+ * Returns the body with its switches converted to their declared types. A name that no branch's
+ * definitions declare is a mistake. When no definitions are known yet, all names are accepted.
  */
 async function withKnownSwitches(
   { db, cache }: CatalogServices,

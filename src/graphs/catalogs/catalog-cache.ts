@@ -7,14 +7,16 @@ import type { PlannedTemplates } from "./plan-templates.ts";
 import { jobsOfCatalog, readTemplateCatalog } from "./template-catalog.store.ts";
 import type { TemplateCatalog } from "./template-catalog.ts";
 
-/** Entries of catalogs in memory: a few of the largest, or very many usual ones. */
+/**
+ * The number of catalog entries in memory: a few of the largest catalogs, or very many usual ones.
+ */
 const mostEntries = 200_000;
 
 const mostPlannedJobs = 100_000;
 
 const mostTrees = 10_000;
 
-/** Characters of files that were read. */
+/** The number of characters of files in memory. */
 const mostCharacters = 64 * 1024 * 1024;
 
 /**
@@ -33,17 +35,17 @@ export class CatalogCache {
     (source) => source.length,
   );
 
-  /** The jobs of catalogs for given wishes: see `planTemplates`. */
+  /** The jobs of catalogs for given requests: see `planTemplates`. */
   readonly plans: RecentlyUsed<Promise<PlannedTemplates>> = recentlyUsed<Promise<PlannedTemplates>>(
     mostPlannedJobs,
     ({ definitions }) => definitions.jobs.length,
   );
 
-  /** Git's id of the directory of definitions of a commit, by mirror and commit; undefined where it has none. */
+  /** Git's id of the directory of definitions of a commit, by mirror and commit; undefined for a commit without one. */
   readonly trees: RecentlyUsed<Promise<string | undefined>> =
     recentlyUsed<Promise<string | undefined>>(mostTrees);
 
-  /** The catalog of a digest, of templates or of a graph's jobs; throws `not_found`. */
+  /** Returns the catalog with a digest, of templates or of a graph's jobs; throws `not_found`. */
   get(tx: Tx, digest: string): Promise<TemplateCatalog> {
     return this.#catalogs.get(digest, async () => {
       const catalog =

@@ -6,7 +6,7 @@ import type { EntryKind, TemplateCatalog, TemplateEntry } from "./template-catal
 
 type Changes = CatalogDiff["jobs"];
 
-/** Jobs by name, with every hole filled. */
+/** Jobs by name, with every placeholder filled. */
 export interface FilledSides {
   readonly before: ReadonlyMap<string, unknown>;
   readonly after: ReadonlyMap<string, unknown>;
@@ -130,7 +130,10 @@ function changedEdges(before: Entries, after: Entries): CatalogDiff["edges"] {
   });
 }
 
-/** The needs of a job that are written plainly, with the job that finds its inputs: the other job, and how it must end. */
+/**
+ * Returns the needs of a job that are written without expressions, including the job that finds its inputs: the name of
+ * the other job, and how it must end.
+ */
 function needsOf(job: unknown): Map<string, string> {
   const needs = namedNeedsOf(job);
   const finder = partOf(partOf(job, "inputs-from"), "job");

@@ -3,7 +3,7 @@ import type { JobDefinition } from "#definitions/job-definition.ts";
 import { mapInTurns } from "#scheduling/turns.ts";
 import type { TemplateCatalog } from "./template-catalog.ts";
 
-/** A job of a graph that was made, as it was stored. */
+/** A job of an existing graph, as it was stored. */
 export interface StoredJob {
   readonly name: string;
   readonly digest: DefinitionDigest;
@@ -13,8 +13,8 @@ export interface StoredJob {
 /**
  * The jobs of a graph as definitions, under the digest of the graph's own catalog.
  *
- * Their holes were filled: what looks like a hole now is text, and is written so that it stays text. A need that is
- * optional, of a job that the graph did not have, is left out: definitions must have all jobs that they name.
+ * Their placeholders were filled: text that looks like a placeholder now is escaped, so that it stays text. An optional
+ * need of a job that the graph did not have is left out, because definitions must contain all jobs that they name.
  */
 export async function catalogOfJobs(
   digest: string,
@@ -41,7 +41,7 @@ function withNeedsAmong(definition: JobDefinition, names: ReadonlySet<string>): 
   return { ...definition, needs: Object.fromEntries(left) };
 }
 
-/** A value as JSON-e gives it back unchanged. */
+/** Returns a value in a form that JSON-e returns unchanged. */
 function literal(value: unknown): unknown {
   if (typeof value === "string") return literalText(value);
   if (Array.isArray(value)) return value.map(literal);

@@ -8,7 +8,9 @@ import type { JobPlaces } from "#definitions/job-places.ts";
 const Found = z.object({ catalog: DefinitionDigest });
 const FoundTree = Found.extend({ hasPlaces: z.boolean() });
 
-/** Which catalog a directory of definitions is, by Git's id of it; undefined when it was not read yet. */
+/**
+ * Returns the catalog of a directory of definitions, by Git's id of the directory; undefined when it was not read yet.
+ */
 export async function catalogOfTree(
   tx: Tx,
   repository: string,
@@ -21,7 +23,7 @@ export async function catalogOfTree(
   return row;
 }
 
-/** Remembers which catalog a directory is, and where its jobs stand. Neither ever changes. */
+/** Stores which catalog a directory contains, and the places of its jobs. Neither ever changes. */
 export async function rememberTree(
   tx: Tx,
   source: {
@@ -47,7 +49,7 @@ const BranchCatalogRow = z.object({
   since: z.date().transform((date) => date.toISOString()),
 });
 
-/** Which catalog a branch uses now, since when; undefined when it has none yet. */
+/** Returns the catalog that a branch uses now, and since when; undefined when it has none yet. */
 export async function branchCatalog(
   tx: Tx,
   repository: string,
@@ -66,7 +68,7 @@ export async function branchCatalog(
   return row;
 }
 
-/** The catalogs that the branches of a repository use now. */
+/** Returns the catalogs that the branches of a repository use now. */
 export function branchCatalogs(tx: Tx, repository: string): Promise<BranchCatalog[]> {
   return tx.many(
     BranchCatalogRow,

@@ -35,7 +35,7 @@ interface Likeness {
   readonly parts: Changes["changed"][number]["parts"];
 }
 
-/** Pairs, each side in one at the most: those first between which least has changed. */
+/** Returns pairs with each expression in at most one pair, beginning with the most similar ones. */
 function likest(removed: Entries, added: Entries): Likeness[] {
   const isOne = removed.size === 1 && added.size === 1;
   const pairs = [...removed].flatMap(([was, { body: before }]) =>

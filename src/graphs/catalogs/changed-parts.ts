@@ -3,7 +3,7 @@ import type { ChangedPart } from "#api/catalog.ts";
 /** More parts than this are not readable, so the whole definition is shown instead. */
 const mostParts = 50;
 
-/** Where two values differ, as deep as they have maps and lists in the same places. */
+/** Returns where two values differ, as deep as they have maps and lists at the same places. */
 export function changedParts(before: unknown, after: unknown): ChangedPart[] {
   const parts: ChangedPart[] = [];
   collect(before, after, [], parts);

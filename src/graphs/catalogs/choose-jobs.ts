@@ -22,7 +22,7 @@ export function selectedJobs(
       .filter((job) => parsed.every((selection) => isMeant(selection, job)))
       .map(({ name }) => name),
   );
-  // A set grows while it is walked: those that are added are visited too.
+  // The loop also visits jobs that are added to the set during iteration.
   for (const name of chosen) {
     for (const [on, need] of Object.entries(needsOf(jobs.get(name)?.definition ?? {})))
       if (need.optional !== true) chosen.add(on);
@@ -42,7 +42,7 @@ export function inactiveJobs(jobs: Jobs, inactive: string | undefined): Set<stri
   return found;
 }
 
-/** The jobs that are in the graph: without those that lost what they need. */
+/** Returns the jobs of the graph: without those that lack a needed job. */
 export function wantedJobs(jobs: Jobs): Map<string, DefinedJob> {
   const dropped = new Set([...jobs.values()].filter((job) => !job.wanted).map(({ name }) => name));
   if (dropped.size === 0) return new Map(jobs);
@@ -51,7 +51,7 @@ export function wantedJobs(jobs: Jobs): Map<string, DefinedJob> {
   return new Map([...jobs].filter(([name]) => !dropped.has(name)));
 }
 
-/** Which jobs cannot do without a job. */
+/** Returns, for each job, the jobs that cannot run without it. */
 function neededByOf(jobs: Jobs): Map<string, string[]> {
   const neededBy = new Map<string, string[]>();
   for (const job of jobs.values()) {

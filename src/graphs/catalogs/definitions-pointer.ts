@@ -13,15 +13,16 @@ import {
   type MirroredCommit,
 } from "./read-definition-files.ts";
 
-/** The file of a commit that says where its definitions are instead. */
+/** The file of a commit that states where its definitions are. */
 export const pointerFile = `${definitionsDirectory}/source`;
 
-/** No reader of it needs more. */
+/** The size limit, which is enough for every valid pointer. */
 const mostBytes = 16 * 1024;
 
 const Pointer = z.strictObject({
   repository: SourceRepository,
-  // No branch: the definitions of a commit would change without the commit.
+  // A commit id and not a branch, because with a branch the definitions of a commit would change
+  // without the commit.
   commit: CommitSha,
 });
 
@@ -29,7 +30,7 @@ const Pointer = z.strictObject({
 export type DefinitionsPointer = z.infer<typeof Pointer>;
 
 /**
- * Reads a commit's pointer to definitions; returns undefined where it has none.
+ * Reads a commit's pointer to definitions; returns undefined if it has none.
  *
  * Throws `DefinitionProblems` for an unreadable pointer, and for a commit that also has definitions: it would be
  * unclear which of both apply.

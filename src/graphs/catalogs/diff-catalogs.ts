@@ -48,7 +48,9 @@ export async function diffCatalogs(
   };
 }
 
-/** The jobs of both sides, each with its branch's values; a side of no branch has those of the other's. */
+/**
+ * Returns the jobs of both sides, each with its branch's values; a side without a branch gets the values of the other.
+ */
 async function filledSides(
   { db, evaluator }: CatalogServices,
   before: Side,

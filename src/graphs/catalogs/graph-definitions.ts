@@ -66,7 +66,7 @@ export interface GraphDefinitions {
   keep(tx: Tx): Promise<void>;
 }
 
-/** The place for which a graph is made. */
+/** The repository and commit for which a graph is made. */
 interface GraphPlace {
   /** The name of the repository. */
   readonly repository: string;

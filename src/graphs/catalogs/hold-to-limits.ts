@@ -6,7 +6,7 @@ import type { Verb } from "#core/verb.ts";
 import type { Tx } from "#db/db.ts";
 import { expectedDurations } from "../times/expected-durations.store.ts";
 
-/** A job as it would run, with its stored definition. */
+/** A job with its stored definition, as it would run. */
 export interface LimitedJob {
   readonly name: string;
   readonly definition: unknown;

@@ -16,7 +16,9 @@ export interface ResultServices {
   readonly project: string;
 }
 
-/** Jobs looked up for one preview. Each needs a query of the blob store, and not only of a table. */
+/**
+ * The limit for jobs that are looked up for one preview. Each needs a query of the blob store, and not only of a table.
+ */
 const mostJobs = 300;
 
 const requestedAtOnce = 8;
@@ -24,8 +26,8 @@ const requestedAtOnce = 8;
 /**
  * Returns which jobs have a result in the action cache, as far as that is known before anything runs.
  *
- * It is known for a job that reads only the commit: results of other jobs and files of other repositories are not known
- * yet. Jobs that cannot be decided are not in the answer.
+ * A result can be known only for a job that reads only the commit: results of other jobs and files of other
+ * repositories are not known yet. Jobs for which it is unknown are left out.
  */
 export async function knownResults(
   { db, trees, inputs, project }: ResultServices,

@@ -16,7 +16,7 @@ export function longestWayMs(
   }
   const ends = new Map<string, number>();
   let longest = 0;
-  // From low depth to high: the jobs that a job waits for are computed before it.
+  // In order of depth, so that the jobs that a job waits for are computed before it.
   for (const name of [...durations.keys()].toSorted(
     (a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0),
   )) {

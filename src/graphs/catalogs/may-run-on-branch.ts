@@ -45,8 +45,8 @@ function refusedDefinitions({
 }
 
 /**
- * Returns why a choice is refused: commands may be made from values that templates leave open, so on a protected branch
- * only its definition may set them.
+ * Returns why a choice is refused. Commands may contain values that templates leave open, so on a protected branch only
+ * its definition may set them.
  */
 function refusedChoice(wanted: WantedOnBranch): string | undefined {
   const { branch, principal, where, chosen = [], filled = "CATALOG" } = wanted;

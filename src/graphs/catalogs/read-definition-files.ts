@@ -17,7 +17,7 @@ import { readObjects } from "#git/read-objects.ts";
 import type { Git } from "#git/run-git.ts";
 import type { CatalogCache } from "./catalog-cache.ts";
 
-/** Where a repository keeps its definitions. */
+/** The directory in which a repository has its definitions. */
 export const definitionsDirectory = ".grange";
 
 /** A commit in a mirror. */
@@ -86,7 +86,7 @@ export async function readDefinitionFiles(
       problems.push(problemNowhere("is larger than 1 MiB; split it into several files", file.path));
       continue;
     }
-    // This lets the farm answer other requests in between.
+    // Yields, so that the farm can answer other requests.
     await setImmediate();
     const source = readSourceFile(file.path, decoder.decode(await object.take()), budget);
     if (Array.isArray(source)) problems.push(...source);

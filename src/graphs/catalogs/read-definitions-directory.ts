@@ -5,10 +5,10 @@ import { definitionLimits } from "#definitions/definition-limits.ts";
 import { isDefinitionFile } from "./read-definition-files.ts";
 
 /**
- * The files of definitions in a directory of the server's machine: path → text.
+ * Returns the files of definitions in a directory on the server's machine: path → text.
  *
- * Throws `invalid_argument` for a path that depends on where the server was started, and
- * `failed_precondition` for one that cannot be read.
+ * Throws `invalid_argument` for a relative path, because it depends on the directory in which the
+ * server was started, and `failed_precondition` for an unreadable one.
  */
 export async function readDefinitionsDirectory(directory: string): Promise<Map<string, string>> {
   if (!isAbsolute(directory))

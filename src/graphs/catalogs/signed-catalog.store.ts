@@ -14,7 +14,8 @@ export async function findSignedCatalogs(tx: Tx, written: string): Promise<Signe
   if (!/^[0-9a-f]{4,64}(\/[0-9]*)?$/.test(written)) return [];
   const found = await tx.many(
     z.object({ digest: z.string() }),
-    // `~` is above every character of a digest: the range holds all that begin so.
+    // `~` sorts after every character of a digest, so the range contains all digests with that
+    // beginning.
     sql`
       select digest from catalog
       where digest collate "C" >= ${written} and digest collate "C" < ${`${written}~`} limit 2
@@ -28,7 +29,7 @@ export async function findSignedCatalogs(tx: Tx, written: string): Promise<Signe
   );
 }
 
-/** The definitions of a catalog, by name. */
+/** Returns the definitions of a catalog, by name. */
 export function entriesOf(tx: Tx, catalog: string) {
   return tx.many(
     z.object({ name: z.string(), definition: z.unknown(), isJob: z.boolean() }),

@@ -16,7 +16,7 @@ export async function keepTemplates(tx: Tx, catalog: TemplateCatalog): Promise<b
     catalog.entries.map(({ digest, body }) => [digest, body]),
   );
   const digests = [...bodies.keys()].toSorted();
-  // In a catalog similar to the previous one, few bodies are new. Only these are sent.
+  // In a catalog that is similar to the previous one, few bodies are new. Only these are sent.
   const missing = (
     await tx.many(
       Digest,
@@ -109,7 +109,8 @@ export async function findCatalogs(tx: Tx, written: string): Promise<FoundCatalo
   if (!/^[0-9a-f]{4,64}(\/[0-9]*)?$/.test(written)) return [];
   const found = await tx.many(
     FoundCatalog,
-    // `~` is above every character of a digest: the range holds all that begin so.
+    // `~` sorts after every character of a digest, so the range contains all digests with that
+    // beginning.
     sql`
       select digest, holds from catalog
       where digest collate "C" >= ${written} and digest collate "C" < ${`${written}~`}
@@ -127,7 +128,7 @@ const SummaryRow = z.object({
   counts: z.record(z.string(), z.number()),
 });
 
-/** The newest catalogs of templates; with a digest, that catalog. */
+/** Returns the newest catalogs of templates; with a digest, only that catalog. */
 export function catalogSummaries(
   tx: Tx,
   { digest, limit = 50 }: { readonly digest?: string; readonly limit?: number },

@@ -69,7 +69,8 @@ export function templatesOf(catalog: TemplateCatalog): Templates {
   if (known !== undefined) return known;
   const origin = originInCatalog(catalog.digest);
   const of = (kind: EntryKind) => catalog.entries.filter((entry) => entry.kind === kind);
-  // Each was checked before the catalog was stored, and its name is its content.
+  // Each entry was checked before the catalog was stored, and it cannot change, because its name is
+  // the digest of its content.
   const declared = <Declaration>(kind: EntryKind): Map<string, Declared<Declaration>> =>
     new Map(of(kind).map(({ name, body }) => [name, { declaration: body as Declaration, origin }]));
   const templates: Templates = {

@@ -52,7 +52,7 @@ function forBatch(definition: JobDefinition, items: readonly string[]): JobDefin
   };
 }
 
-/** The root of the same files and the list of items. */
+/** Returns the root with the same files and the list of items. */
 async function withItems(
   store: BlobStore,
   inputRoot: Digest,

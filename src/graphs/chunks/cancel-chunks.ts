@@ -19,7 +19,7 @@ export async function cancelChunkedRuns(db: Db, queue: CancellingQueue): Promise
   const runs = await chunkedRunsToCancel(db);
   for (const { graphId, job, run, executions } of runs) {
     const after = await queue.transaction(async (tx) => {
-      // Executions are locked before graphs, as everywhere. From here on, all requests that joined them are visible.
+      // Executions are locked before graphs, as everywhere. From here on, all runs that joined them are visible.
       await lockForCancelling(tx, executions);
       const graphs = await lockGraphs(tx, [graphId]);
       const key = { graphId, job, run };

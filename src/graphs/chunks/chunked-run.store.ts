@@ -169,7 +169,7 @@ export async function itemHistory(
 
 const KeyRow = z.object({ graphId: GraphId, job: z.string() });
 
-/** Chunked runs with items that are in no batch. */
+/** Returns chunked runs with items that are in no batch. */
 export function runsWithWaitingItems(tx: Tx): Promise<z.infer<typeof KeyRow>[]> {
   return tx.many(
     KeyRow,

@@ -25,7 +25,9 @@ const mostPerTurn = 8;
 /** After this time, other servers take over from a dead one. */
 const turnMs = 60_000;
 
-/** Ends runs whose items have all ended, with the merged outputs of their batches. Returns how many it looked at. */
+/**
+ * Ends runs whose items have all ended, with the merged outputs of their batches. Returns the number of examined runs.
+ */
 export async function gatherOutputs(services: GatheringServices, now: Date): Promise<number> {
   const until = new Date(now.getTime() + turnMs);
   const taken = await takeRunsToGather(services.db, now, until, mostPerTurn);

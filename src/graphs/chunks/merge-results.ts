@@ -71,7 +71,7 @@ async function storeDirectory(
   path: string,
   parts: readonly TreePart[],
 ): Promise<OutputDirectory> {
-  // Relative to the directory. An empty directory is itself an entry, and not an entry within.
+  // `at` is relative to the directory. An empty directory is itself an entry.
   const within = parts
     .filter((part) => part.path !== path)
     .map((part) => ({ ...part, path: part.path.slice(path.length + 1) }));

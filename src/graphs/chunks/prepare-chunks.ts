@@ -24,7 +24,7 @@ export interface PreparedChunks {
   readonly run: NewChunkedRun;
 }
 
-/** Finds out which items a chunked job has, and how long each will take. Throws `failed_precondition`. */
+/** Determines the items of a chunked job, and their expected durations. Throws `failed_precondition`. */
 export async function prepareChunks(
   { db, store }: { readonly db: Db; readonly store: BlobStore },
   job: ReadyJob,

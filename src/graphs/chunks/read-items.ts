@@ -4,7 +4,7 @@ import { Item, mostItems } from "#definitions/chunk-keys.ts";
 
 const Items = z.array(Item).min(1).max(mostItems);
 
-/** The items that another job has listed: a JSON list, or one a line. Throws `failed_precondition`. */
+/** Reads the items that another job has listed: a JSON list, or one item per line. Throws `failed_precondition`. */
 export function readItems(text: string, from: string): string[] {
   const parsed = Items.safeParse(itemsIn(text, from));
   if (!parsed.success) {
@@ -14,7 +14,7 @@ export function readItems(text: string, from: string): string[] {
       `${from} is no list of items: ${issue?.message ?? "it is empty"}`,
     );
   }
-  // An item that is named twice is done only once.
+  // An item that is listed twice is processed once.
   return [...new Set(parsed.data)];
 }
 

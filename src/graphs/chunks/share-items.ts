@@ -24,9 +24,10 @@ interface ChunkedJob {
 const silentMs = 60_000;
 
 /**
- * `next`: cuts further batches from the items of chunked jobs, as many as find a worker. The graphs are locked.
+ * `next`: makes further batches from the items of chunked jobs, as many as there are workers for them. The graphs are
+ * locked.
  *
- * They are planned here, and made into actions afterwards: no transaction waits for the store.
+ * They are only planned here, and become actions afterwards, so that no transaction waits for the store.
  */
 export async function nextBatches(tx: Tx, jobs: readonly ChunkedJob[], now: Date): Promise<void> {
   let isAny = false;
@@ -44,7 +45,7 @@ export async function nextBatches(tx: Tx, jobs: readonly ChunkedJob[], now: Date
   if (isAny) await wakeServerJobs(tx);
 }
 
-/** `done`: records the ends of batches, makes items of failed ones wait again, and cuts the next batches. */
+/** `done`: records the ends of batches, makes items of failed batches wait again, and makes the next batches. */
 export async function batchesDone(
   tx: Tx,
   ended: readonly (EndedBatch & { readonly lostInputs?: boolean })[],
@@ -58,7 +59,7 @@ export async function batchesDone(
       (await chunkedRunsOf(tx, bad)).map((run) => [`${run.graphId} ${run.job}`, run.retries]),
     );
     for (const batch of bad) {
-      // A cancelled batch is not retried; and without its inputs, halving would not help.
+      // A cancelled batch is not retried. If its inputs are missing, halving would not help.
       const isOver = batch.outcome === "cancelled" || batch.lostInputs === true;
       const budget = isOver ? 0 : (retries.get(`${batch.graphId} ${batch.job}`) ?? 0);
       const { again, failed } = afterFailure(await countFailure(tx, batch), budget);

@@ -4,9 +4,9 @@ import { runsWithWaitingItems } from "./chunked-run.store.ts";
 import { nextBatches } from "./share-items.ts";
 
 /**
- * Cuts batches for new and idle workers.
+ * Makes batches for new and idle workers.
  *
- * The end of a batch cuts the next one itself; this covers the other cases.
+ * When a batch ends, the next one is made at once; this covers the other cases.
  */
 export async function useIdleWorkers(db: Db, now: Date): Promise<void> {
   for (const run of await runsWithWaitingItems(db)) {

@@ -143,7 +143,7 @@ export function finishBatchesOf(
   );
 }
 
-/** Ends a batch that was never given to an execution; its action's result was known, or it could not be made. */
+/** Ends a batch that never had an execution: its action's result was known, or its action could not be made. */
 export function finishPlannedBatch(
   tx: Tx,
   { graphId, job, run, number }: BatchKey,
@@ -175,7 +175,7 @@ function asColumns(end: BatchEnd) {
 
 const MovedBatch = z.object({ graphId: GraphId, job: z.string() });
 
-/** Shows on batches whether they run, or wait once more. */
+/** Records whether batches run, or wait again. */
 export function moveBatches(
   tx: Tx,
   progress: readonly Progress[],

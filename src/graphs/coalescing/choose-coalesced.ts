@@ -1,4 +1,4 @@
-/** A job of a key that waits for its start. */
+/** A waiting job with this key. */
 export interface WaitingOfKey {
   readonly graphId: string;
   readonly job: string;

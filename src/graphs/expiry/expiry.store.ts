@@ -81,7 +81,7 @@ export function setExpiredAside(
   );
 }
 
-/** `job.ttl_ms` approximately as people wrote it: 90s, 15m, 2h, 1h 30m, 3d. */
+/** `job.ttl_ms` approximately as people write it: 90s, 15m, 2h, 1h 30m, 3d. */
 const shortDuration = sql`
   (select string_agg(part, ' ') from unnest(array[
     nullif(job.ttl_ms / 86400000, 0) || 'd', nullif(job.ttl_ms / 3600000 % 24, 0) || 'h',

@@ -190,7 +190,7 @@ const EndedChild = z.object({
 });
 export type EndedChild = z.infer<typeof EndedChild>;
 
-/** Returns runs whose graphs have ended while the run still waits. */
+/** Returns runs that still wait although their graphs have ended. */
 export function endedChildren(tx: Tx, most: number): Promise<EndedChild[]> {
   return tx.many(
     EndedChild,

@@ -33,7 +33,7 @@ export interface ChildDefinitionServices {
 /** The definitions of the graph of a graph job. */
 interface ChildDefinitions {
   readonly definitions: Definitions;
-  /** The definitions before anything was filled in; undefined where it was made of jobs of another graph. */
+  /** The definitions with unfilled placeholders; undefined when it was made from jobs of another graph. */
   readonly templates: TemplateCatalog | undefined;
 }
 

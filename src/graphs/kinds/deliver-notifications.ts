@@ -12,7 +12,7 @@ import type { Webhooks } from "./webhooks.ts";
 
 const atOnce = 8;
 const mostPerTurn = 32;
-/** Well above the time of one round of attempts. */
+/** Much longer than one round of attempts. */
 const turnMs = 120_000;
 
 /** Sends the notifications that are due at `now`. Returns how many. */
@@ -31,7 +31,7 @@ export async function deliverNotifications(
   return taken.length;
 }
 
-/** Returns what follows from an attempt: delivered, tried again after growing pauses, or given up after a day. */
+/** Returns the consequence of an attempt: delivered, retried after increasing pauses, or given up after a day. */
 export function afterTry(
   { attempts, giveUpAt }: Pick<Notification, "attempts" | "giveUpAt">,
   problem: string | undefined,

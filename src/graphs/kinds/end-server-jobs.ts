@@ -5,7 +5,7 @@ import { passOnEndedRuns } from "../queue-events.ts";
 import { dueServerJobs, finishServerJobs, lockGraphsDue } from "./server-job.store.ts";
 import { endWhenDue } from "./server-job-end.ts";
 
-/** Runs and graphs a transaction at most. */
+/** The limit for runs and graphs per transaction. */
 const mostRuns = 1_000;
 const mostGraphs = 256;
 

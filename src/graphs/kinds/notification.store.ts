@@ -8,7 +8,7 @@ import type { Webhooks } from "./webhooks.ts";
 
 /** How long delivery of a notification is retried before it fails. */
 const retryHours = 24;
-/** Names of awaited jobs that a notification lists; it is to stay below 64 KiB. */
+/** The limit for awaited jobs that a notification lists, so that it stays below 64 KiB. */
 const mostNeeds = 200;
 
 /** Stores the notifications of notify jobs that begin, with the outcomes of the jobs before them. */
@@ -96,7 +96,7 @@ const Notification = z.object({
   run: z.number(),
   url: z.string(),
   body: z.record(z.string(), z.unknown()),
-  /** This try included. */
+  /** Including this attempt. */
   attempts: z.number(),
   giveUpAt: z.date(),
 });

@@ -35,14 +35,14 @@ export type ChildGraphServices = ChildDefinitionServices &
 
 /** The nesting limit of graphs: enough for real definitions, and it stops endless recursion. */
 const deepest = 4;
-/** The most jobs of a submitted graph together with all graphs that its jobs make. */
+/** The limit for jobs of a submitted graph together with all graphs that its jobs make. */
 const mostJobs = 50_000;
 const mostPerTurn = 4;
 /** After this time, other servers take over from a dead one. */
 const turnMs = 60_000;
 const pauseMs = 5_000;
 
-/** Plans and stores the graphs of runs whose definitions are ready. Returns how many runs it looked at. */
+/** Plans and stores the graphs of runs whose definitions are ready. Returns the number of examined runs. */
 export async function planChildGraphs(services: ChildGraphServices, now: Date): Promise<number> {
   const until = new Date(now.getTime() + turnMs);
   const taken = await takeRunsToPlan(services.db, now, until, mostPerTurn);
@@ -94,7 +94,7 @@ async function storeChild(services: ChildGraphServices, run: RunToPlan): Promise
       begun,
     });
     await keepChild(tx, run, child);
-    // A graph of joins alone has ended before it began, and no later event reports that.
+    // A graph that has only joins has ended at its beginning, and no later event reports that.
     const [first] = begun.jobs;
     if (first === undefined || !begun.jobs.every(({ state }) => isOver(state))) return;
     const [graph] = await lockGraphs(tx, [child]);
@@ -102,7 +102,10 @@ async function storeChild(services: ChildGraphServices, run: RunToPlan): Promise
   });
 }
 
-/** Definitions that are within the parent's, or that it names, are signed with it; what commands have written must be signed itself. */
+/**
+ * Definitions that are inside the parent's definitions, or named by them, are signed with them; definitions that
+ * commands have written must be signed separately.
+ */
 async function admit(
   tx: Parameters<typeof admitCatalog>[0],
   run: RunToPlan,
@@ -115,7 +118,7 @@ async function admit(
   const { definitions, graph } = run.definition;
   if (definitions !== undefined || graph !== undefined || run.definition.catalog !== undefined)
     return;
-  // Priority and class are the parent's, and were admitted with it.
+  // Priority and class are those of the parent, and were admitted with it.
   await admitCatalog(tx, catalog, {
     requestedPriority: undefined,
     top: false,

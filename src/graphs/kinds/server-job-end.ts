@@ -17,7 +17,7 @@ export interface ServerJobEnd {
   readonly failureClass: string | null;
   /** Its result: an REv2 ActionResult, binary. */
   readonly result: Uint8Array | null;
-  /** Why its job's state differs from the run's outcome. */
+  /** The reason why its job's state differs from the run's outcome. */
   readonly setAside: SetAside | null;
 }
 

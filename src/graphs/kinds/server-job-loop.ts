@@ -18,7 +18,9 @@ export interface Task {
 /** Notifications wake the loop; this poll is a backup. */
 const pollMs = 2_000;
 const momentMs = 50;
-/** A failure of the database, most likely; this is the time before the retry. */
+/**
+ * The pause before a retry after a failure, which is most likely a failure of the database, in ms.
+ */
 const pauseMs = 1_000;
 
 /** Runs tasks until it is stopped: after notifications on its channels, and when work is due. */

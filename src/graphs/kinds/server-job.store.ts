@@ -42,7 +42,7 @@ const ReadyServerJob = z.object({
   kind: ServerJobKind,
   cause: RunCause,
   definition: Definition,
-  /** How many runs it had. */
+  /** The number of its runs. */
   runs: z.number(),
   inputRuns: z.record(z.string(), z.number()),
 });

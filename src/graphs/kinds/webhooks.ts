@@ -21,7 +21,9 @@ export class Webhooks {
     );
   }
 
-  /** Whether a host may have this address. Private addresses only if they are listed as addresses, not by name. */
+  /**
+   * Returns whether a host may have this address. Private addresses only if they are listed as addresses, not by name.
+   */
   allowsAddress(address: string): boolean {
     if (!isPrivateAddress(address)) return true;
     return this.#prefixes.some(({ hostname }) => {

@@ -11,7 +11,7 @@ const OutsideJob = z.object({
   outside: z.boolean(),
   state: JobState,
   wanted: RunCause.nullable(),
-  /** How many runs it had; the latest may be unfinished. */
+  /** The number of its runs; the latest may be unfinished. */
   runs: z.number(),
   outputs: z.array(z.string()),
   inputRuns: z.record(z.string(), z.number()),

@@ -44,12 +44,15 @@ interface GraphChange {
   /** Jobs that lose their customisation; in a dry run they still have it. */
   readonly uncustomises?: readonly string[];
   /**
-   * Stores the assumptions of the plan other than its runs, such as a waiver; returns the names of the jobs concerned.
+   * Stores the assumptions of the plan other than its runs, such as a waiver; returns the names of the affected jobs.
    */
   before?(tx: Tx, graph: LockedGraph): Promise<readonly string[]>;
 }
 
-/** Returns what a change would do, or makes it. Undefined when there is no such graph. */
+/**
+ * Returns the effect of a change in a dry run; otherwise makes the change. Undefined when there is
+ * no such graph.
+ */
 export function changeGraphs(
   services: ChangeServices,
   change: GraphChange,

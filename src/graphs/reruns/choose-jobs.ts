@@ -3,7 +3,7 @@ import { parseSelection } from "#api/selection/parse-selection.ts";
 import { Fault } from "#core/fault.ts";
 import { suggestion } from "#definitions/nearest-name.ts";
 
-/** Jobs by name, by selection, or both: then those that are either. */
+/** Jobs by name, by selection, or both; with both, the jobs that match either. */
 export interface JobChoice {
   readonly selection?: string | undefined;
   readonly jobs?: readonly string[] | undefined;

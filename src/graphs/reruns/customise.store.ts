@@ -50,7 +50,7 @@ export async function customisableJob(
 
 const DependentRow = z.object({
   job: z.string(),
-  /** Outputs that it uses by name. */
+  /** The outputs that it uses by name. */
   takes: z.array(z.string()),
 });
 
@@ -87,7 +87,8 @@ export interface NewDefinition {
 /**
  * Replaces the definitions of jobs. The graph is locked, or new; advance the jobs afterwards.
  *
- * A server that prepares one of them now holds the old definition, and finds that the job was taken away.
+ * If a server is preparing one of them now, it has the old definition; it then finds that the job is no longer assigned
+ * to it.
  */
 export async function setDefinitions(
   tx: Tx,

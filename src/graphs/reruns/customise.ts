@@ -76,7 +76,7 @@ async function assertAllowed(
   by: Principal,
 ): Promise<void> {
   requireGrant(by, "customise", job);
-  // A customisation can be undone even where the branch no longer allows customising.
+  // A customisation can be undone even when the branch no longer allows customising.
   const branch = await branchDefinition(tx, job.repository, job.branch);
   const refusal =
     patch === null

@@ -3,8 +3,8 @@ import type { PlannedChange, PlannedJob } from "#api/rerun.ts";
 /**
  * Returns the expected duration and cost of planned jobs.
  *
- * `pricePerWorkerMinute` is in the currency of the farm's operator, 0 where there is none. The jobs are in an order in
- * which they can run.
+ * `pricePerWorkerMinute` is in the currency of the farm's operator; 0 when there is no price. The jobs are in an order
+ * in which they can run.
  */
 export function expectationOf(
   jobs: readonly PlannedJob[],

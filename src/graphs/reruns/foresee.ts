@@ -48,7 +48,7 @@ type EndedJob = Pick<SnapshotJob, "state" | "latestRun" | "setAside">;
 /**
  * Predicts a graph after an intent, on the assumption that every run succeeds.
  *
- * The same rules as advancing, which decides one event at a time; here all of them are followed to the end.
+ * It uses the same rules as advancing, which decides one event at a time; here all events are followed to the end.
  */
 export function foresee(graph: GraphSnapshot, intent: Intent): Map<string, Fate> {
   const fates = new Map<string, Fate>();

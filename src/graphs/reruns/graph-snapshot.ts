@@ -11,11 +11,11 @@ export interface SnapshotJob extends Pick<JobProgress, "wanted" | "latestRun" | 
   readonly tags: Readonly<Record<string, string>>;
   readonly depth: number;
   readonly state: JobState;
-  /** For people: why it cannot run, or was set aside. */
+  /** For display: why it cannot run, or was set aside. */
   readonly reason: string | null;
   readonly runs: number;
   readonly stale: boolean;
-  /** Its run was cancelled, and continues until its worker knows. */
+  /** Its run was cancelled, and continues until its worker receives the cancellation. */
   readonly isEnding?: boolean | undefined;
   /** For a graph job, the graph that its latest run made. */
   readonly childGraph?: GraphId | null | undefined;

@@ -4,7 +4,7 @@ import type { GraphSnapshot, SnapshotJob } from "./graph-snapshot.ts";
  * Finds selected graph jobs whose graphs repair them: the graph of the latest run is among the selected graphs, and all
  * its failed jobs are selected, too. If such a job ran again itself, it would make a second graph of the same jobs.
  *
- * Returns for each graph its jobs of this kind, each with the reason for people.
+ * Returns for each graph its jobs of this kind, each with the reason for display.
  */
 export function leftToChildGraphs(
   chosen: ReadonlyMap<GraphSnapshot, ReadonlySet<string>>,

@@ -19,7 +19,7 @@ export async function requireMayRunAgain(
   tx: Tx,
   graph: Pick<GraphSnapshot, "id" | "repository" | "branch">,
   jobs: readonly string[],
-  /** Of these, the jobs whose customisation will be removed. */
+  /** The jobs among these whose customisation will be removed. */
   uncustomised: readonly string[] = [],
 ): Promise<void> {
   if (jobs.length === 0) return;

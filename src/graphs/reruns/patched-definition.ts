@@ -87,7 +87,7 @@ export function assertMakesWhatIsTaken(
   if (problems.length > 0) throw problemsOfPatch(name, problems);
 }
 
-/** A definition as it is stored. */
+/** Returns a definition in its stored form. */
 export function jsonOf(definition: object): Json {
   return JSON.parse(canonicalJson(definition)) as Json;
 }

@@ -71,14 +71,17 @@ export function planRerun(
 }
 
 /**
- * Whether a further run can be requested while one is in progress: a job that waits for a person or a time cannot get
- * one.
+ * Returns whether a further run can be requested while one is in progress: not for a job that waits for a person or a
+ * time.
  */
 function canBeProlonged({ state, isEnding }: SnapshotJob): boolean {
   return (state === "queued" || state === "running") && isEnding !== true;
 }
 
-/** A job that never ran begins, and may take its result from the cache; a job that ran is executed again. */
+/**
+ * Returns the cause of a run: a job that never ran begins, and may use a cached result; a job that ran is executed
+ * again.
+ */
 function causeFor({ runs, setAside }: SnapshotJob): RunCause {
   return runs === 0 || setAside !== null ? "activate" : "retrigger";
 }

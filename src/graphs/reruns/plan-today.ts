@@ -17,14 +17,14 @@ export interface PresentPlan {
   readonly plan: Plan;
   readonly templateCatalog: string;
   readonly definitionsTree: string | undefined;
-  /** Stores the definitions that the plan was made of. */
+  /** Stores the definitions from which the plan was made. */
   keep(tx: Tx): Promise<void>;
 }
 
 /**
  * Plans graphs again from the present definitions of their branches.
  *
- * Given parameters and switches stay where today's definitions still declare them. Jobs that were not requested stay
+ * Given parameters and switches are kept if today's definitions still declare them. Jobs that were not requested stay
  * inactive. The limits for outsiders apply as before. Throws a `Fault` when there are no such definitions.
  */
 export function planToday(

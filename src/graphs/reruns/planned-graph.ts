@@ -31,8 +31,8 @@ interface Draft {
 /**
  * The list that is shown before anything is changed.
  *
- * It holds the jobs that run, or no longer run, because of the change, if all goes well. Jobs that continue as before
- * are not in it. Joins need no worker and are not listed.
+ * It contains the jobs that run, or no longer run, because of the change, if all runs succeed. Jobs that continue as
+ * before are not in it. Joins need no worker and are not listed.
  */
 export function planGraph(graph: GraphSnapshot, draft: Draft): PlannedGraph {
   const before = foresee(graph, noIntent);

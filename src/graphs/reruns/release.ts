@@ -17,8 +17,8 @@ import { releasableJob } from "./release.store.ts";
 /**
  * Ends the waiting of a breakpoint: the jobs that need it continue, or are skipped.
  *
- * The caller needs the grant, and must be on the breakpoint's own list where there is one. Undefined when there is no
- * such graph or job.
+ * The caller needs the grant, and must be on the breakpoint's own list if it has one. Undefined when there is no such
+ * graph or job.
  */
 export function release(
   db: Db,

@@ -8,7 +8,7 @@ import type { GraphId } from "../graph-id.ts";
 export interface Request {
   readonly job: string;
   readonly cause: RunCause;
-  /** For people, in one sentence. */
+  /** The reason for display, in one sentence. */
   readonly why: string;
   /** How many runs, one after the other. */
   readonly times: number;

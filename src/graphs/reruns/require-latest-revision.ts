@@ -25,7 +25,7 @@ export async function requireLatestRevision(
   job: CustomisableJob,
 ): Promise<void> {
   if (canonicalJson(patch) === canonicalJson(job.patch)) return;
-  // A request to undo a change has no `after`: it overwrites on purpose.
+  // An undo without `after` overwrites the change on purpose.
   const isLatest =
     after === undefined ? patch === null || job.patch === null : after === job.revision;
   if (isLatest) return;

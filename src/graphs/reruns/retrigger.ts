@@ -8,7 +8,8 @@ import { leftToChildGraphs } from "./left-to-child-graphs.ts";
 import { planRerun } from "./plan-rerun.ts";
 
 /**
- * Runs jobs of a graph, or of its set, again; or returns what that would do. Undefined: no such graph.
+ * Runs jobs of a graph, or of its set, again; a dry run only returns the effect. Returns undefined when there is no
+ * such graph.
  *
  * `once` names the request: a second one with the same name is refused (`aborted`).
  */

@@ -6,7 +6,7 @@ import { GraphId } from "../graph-id.ts";
 const CatalogsRow = z.object({
   catalog: z.string(),
   templateCatalog: z.string().nullable(),
-  /** The graph with the job whose own, signed definition contains these definitions. */
+  /** The graph with the job whose own signed definition contains these definitions. */
   within: GraphId.nullable(),
 });
 

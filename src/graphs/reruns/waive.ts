@@ -8,7 +8,8 @@ import { planWaiver } from "./plan-waiver.ts";
 import { unwaiveEdge, waiveEdge } from "./waive.store.ts";
 
 /**
- * Lets a job run without another one, by name and with a reason; or returns what that would do.
+ * Lets a job run without another one, with the name of the principal and a reason; a dry run only
+ * returns the effect.
  *
  * It runs without the outputs of the other job that do not exist.
  */

@@ -1,7 +1,7 @@
 import type { Fate } from "./foresee.ts";
 import { hasJoined, type SnapshotJob } from "./graph-snapshot.ts";
 
-/** Returns why a requested job is not changed, and what would help. */
+/** Returns why a requested job is not changed, and a remedy. */
 export function whyLeftAlone(job: SnapshotJob, fate: Fate | undefined): string {
   if (fate?.kind === "refused" || fate?.kind === "cannot") {
     return `it needs ${fate.because}, which stands in its way; ask for that as well, or waive the edge`;

@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
-/** The limit for the list of references to a graph; a graph with more references is kept. */
+/** The limit for listed references to a graph; a graph with more references is kept. */
 const mostNeeding = 500;
 
-/** A place in the list of graphs by their ends. */
+/** A position in the list of graphs, which is ordered by their ends. */
 export interface EndedGraph {
   readonly id: string;
   readonly finishedAt: Date;
@@ -13,7 +13,9 @@ export interface EndedGraph {
 
 const EndedRow = z.object({ id: z.string(), finishedAt: z.date() });
 
-/** Graphs that ended before a time, the earliest first, without subgraphs, which go with their parents. */
+/**
+ * Returns graphs that ended before a time, the earliest first, without subgraphs, which are deleted with their parents.
+ */
 export function graphsEndedBefore(
   tx: Tx,
   before: Date,
@@ -94,7 +96,7 @@ export async function lockForDeletion(tx: Tx, ids: readonly string[]): Promise<s
 }
 
 /**
- * Deletes graphs with all that belongs to them in this module. The caller has locked them and knows that nothing that stays
+ * Deletes graphs with all of their data in this module. The caller has locked them and knows that no remaining graph
  * needs them. Entries of the audit log stay.
  */
 export async function deleteGraphs(tx: Tx, ids: readonly string[]): Promise<void> {

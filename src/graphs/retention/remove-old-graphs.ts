@@ -12,30 +12,35 @@ import { retentionRules } from "./retention-rule.store.ts";
 import { type GraphFacts, type GraphRule, whichGraphsGo } from "./which-graphs-go.ts";
 
 const lookedAtOnce = 100;
-/** The limit for graphs with all graphs that refer to them. A larger family is kept. */
+/** The limit for a graph together with all graphs that refer to it. A larger family is kept. */
 const mostTogether = 2_000;
 
 export interface RetentionServices {
   readonly db: Db;
   readonly clock: Clock;
-  /** Those of some graphs that work of other modules still needs, such as a search that runs. */
+  /** Returns those graphs that other modules still need, such as for a running search. */
   readonly neededElsewhere: (tx: Tx, graphs: readonly string[]) => Promise<readonly string[]>;
-  /** Forgets what other modules keep of graphs, in the transaction that deletes these. */
+  /**
+   * Deletes the references of other modules to graphs, in the transaction that deletes the graphs.
+   */
   readonly forgetElsewhere: (tx: Tx, graphs: readonly string[]) => Promise<void>;
 }
 
-/** The result of a round and the start of the next one; the beginning when `after` is absent. */
+/**
+ * The result of a round, with the start of the next one; when `after` is absent, the next round
+ * starts at the beginning.
+ */
 export interface RetentionRound {
   readonly removed: number;
   readonly after: EndedGraph | undefined;
 }
 
 /**
- * Deletes graphs that the rules let go, the earliest ended first, until all were looked at or the time is over.
+ * Deletes graphs that have expired by the rules, the earliest ended first, until all were examined or the time is over.
  *
- * Each group of graphs that need each other goes in a transaction of its own, which locks nothing but their rows: claims and
- * running graphs never wait for it. What was read before is checked again under the lock, so any number of servers may do this
- * at once, and a label that somebody sets meanwhile counts.
+ * Each group of graphs that need each other is deleted in its own transaction, which locks only their rows: claims and
+ * running graphs never wait for it. The facts are checked again under the lock, so any number of servers may do this at
+ * once, and a label that is set meanwhile counts.
  */
 export async function removeOldGraphs(
   services: RetentionServices,
@@ -75,7 +80,10 @@ function earliestEnd(rules: readonly GraphRule[], now: Date): Date | undefined {
   return Number.isFinite(shortest) ? new Date(now.getTime() - shortest) : undefined;
 }
 
-/** What is known of graphs, and of those that refer to them, and so on: they may go only together. */
+/**
+ * Returns the facts about graphs and about all graphs that refer to them, directly or indirectly, because they can only
+ * be deleted together.
+ */
 async function factsWithFamilies(
   services: RetentionServices,
   tx: Tx,

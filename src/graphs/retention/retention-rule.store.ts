@@ -14,7 +14,7 @@ const RuleRow = z.object({
 });
 type RuleRow = z.infer<typeof RuleRow>;
 
-/** All rules for how long graphs are kept. */
+/** Gives a graph a label that keeps it; an existing label gets the new reason. */
 export function retentionRules(tx: Tx): Promise<RuleRow[]> {
   return tx.many(
     RuleRow,
@@ -25,7 +25,7 @@ export function retentionRules(tx: Tx): Promise<RuleRow[]> {
   );
 }
 
-/** Sets the rule of a repository and a branch pattern, in place of the one that is there. */
+/** Sets the rule of a repository and a branch pattern; replaces an existing one. */
 export async function setRetentionRule(
   tx: Tx,
   rule: Omit<RuleRow, "setAt">,

@@ -6,7 +6,7 @@ export interface GraphRule {
   readonly repository: string;
   /** A pattern with stars, or `@protected`. */
   readonly branch: string;
-  /** In milliseconds after the graph's end; undefined: for ever. */
+  /** How long graphs are kept after their end, in milliseconds; undefined: forever. */
   readonly keepMs: number | undefined;
   /** The number of newest graphs per branch that are kept regardless of age. */
   readonly keepNewest: number;
@@ -26,19 +26,21 @@ export interface GraphFacts {
   readonly isProtected: boolean;
   /** Undefined while it runs. */
   readonly finishedAt: Date | undefined;
-  /** How many graphs of the branch are newer, subgraphs apart; counted up to a limit above every rule's numbers. */
+  /** The number of newer graphs of the branch, without subgraphs; counted up to a limit above every rule's numbers. */
   readonly newer: number;
   /** Whether it has a label, or a running search over commits needs it. */
   readonly isHeld: boolean;
   /** It is the graph of a job of another: it is deleted with that one, regardless of the rules. */
   readonly isSubgraph: boolean;
-  /** Graphs that refer to it: its subgraphs and clones, the graph it is the subgraph of, others of its set, hits of its results. */
+  /**
+   * Graphs that refer to it: its subgraphs and clones, its parent graph, others of its set, and hits of its results.
+   */
   readonly neededBy: readonly string[];
-  /** There are more than could be listed. */
+  /** Whether there are more such graphs than could be listed. */
   readonly isNeededByMore: boolean;
 }
 
-/** Returns the rule for a branch; undefined: its graphs are never deleted. */
+/** Returns the rule for a branch; undefined when its graphs are never deleted. */
 export function ruleFor(
   rules: readonly GraphRule[],
   of: Pick<GraphFacts, "repository" | "branch" | "isProtected">,
@@ -52,8 +54,8 @@ export function ruleFor(
 }
 
 /**
- * A branch says more than a repository: a rule for all branches of one repository does not shorten the life of its
- * protected branches. A pattern says more the more letters it has.
+ * A branch is more specific than a repository: a rule for all branches of one repository does not shorten the life of
+ * its protected branches. A pattern is more specific if it has more letters.
  */
 function specificity({ repository, branch }: GraphRule): number {
   const ofBranch =
@@ -76,8 +78,9 @@ export function isExpired(rules: readonly GraphRule[], facts: GraphFacts, now: D
 /**
  * Chooses the graphs to delete: expired ones that are needed only by graphs that are also deleted.
  *
- * Returns groups in an order in which they can be deleted: each group goes at once, and nothing that is left needs a
- * graph of it. Graphs of a group need each other, as a graph and its subgraphs do. A graph that `facts` lacks stays.
+ * Returns groups in an order in which they can be deleted: each group is deleted at once, and no remaining graph needs
+ * one of its graphs. Graphs of a group need each other, as a graph and its subgraphs do. A graph that `facts` lacks
+ * stays.
  */
 export function whichGraphsGo(
   rules: readonly GraphRule[],
@@ -98,7 +101,7 @@ export function whichGraphsGo(
   return stronglyConnected(going);
 }
 
-/** Tarjan's algorithm: components in the order in which each comes after those that its members lead to. */
+/** Tarjan's algorithm. Returns components; each comes after the components that its members lead to. */
 function stronglyConnected(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const index = new Map<string, number>();
   const low = new Map<string, number>();

@@ -12,7 +12,7 @@ export async function setOfName(tx: Tx, name: string): Promise<GraphId | undefin
 }
 
 /**
- * Takes a name for the set that a graph begins, unless the name is taken; returns whose name it is then.
+ * Takes a name for the set that a graph begins, unless the name is taken; returns the set that then has the name.
  *
  * Waits for a concurrent transaction that takes the same name. Undefined when the graph's set has another name already.
  */

@@ -25,7 +25,7 @@ export interface PlannedSubmission extends ResolvedSubmission {
 /**
  * Fills the definitions, and plans the graph of their jobs.
  *
- * Throws `DefinitionProblems`, and `permission_denied` for jobs that ask for more than the grant allows.
+ * Throws `DefinitionProblems`, and `permission_denied` for jobs that require more than the grant allows.
  */
 export async function planSubmission(
   services: SubmissionServices,
@@ -65,7 +65,7 @@ function fillAndPlan(
   });
 }
 
-/** The same beginning; the runs that it wants say why they are. */
+/** Returns the same beginning, with a cause for each requested run. */
 function causedBy(cause: RunCause, { jobs, edges }: GraphPart): GraphPart {
   return {
     edges,

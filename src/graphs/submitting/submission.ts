@@ -22,8 +22,8 @@ export interface SubmissionServices extends WitnessServices {
 /** The origin of a graph that something else caused: its set, its source, and why its jobs run first. */
 export interface GraphOrigin {
   /**
-   * The full ref by which the farm itself found the commit: `refs/heads/main`, `refs/pull/7/head`. It decides the trust
-   * domain; no request contains it.
+   * The full ref by which the farm itself found the commit: `refs/heads/main`, `refs/pull/7/head`. It determines the
+   * trust domain; no request contains it.
    */
   readonly ref?: string;
   /** The limits for definitions of authors who may not write in the repository. */

@@ -5,9 +5,10 @@ import { sql } from "#db/sql.ts";
 const ExpectedRow = z.object({ job: z.string(), medianMs: z.number() });
 
 /**
- * How long jobs of a repository are expected to run, in ms: the median of their last 20 good runs.
+ * Returns how long jobs of a repository are expected to run, in ms: the median of their last 20
+ * successful runs.
  *
- * Jobs that never ran well are not in the answer. History is some seconds old.
+ * Jobs that never succeeded are left out. History is some seconds old.
  */
 export async function expectedDurations(
   tx: Tx,

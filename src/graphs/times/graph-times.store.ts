@@ -6,7 +6,10 @@ import { sql } from "#db/sql.ts";
 import { GraphId } from "../graph-id.ts";
 import { moveMark, spanToCount } from "./rollup-mark.store.ts";
 
-/** Each is read whole for its critical path, and one may have ten thousand jobs. */
+/**
+ * The number of graphs per round: each is read completely for its critical path, and one may have
+ * ten thousand jobs.
+ */
 const graphsPerTurn = 50;
 
 const EndedGraph = z.object({ id: GraphId, endedAt: z.string() });

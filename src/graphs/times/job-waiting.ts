@@ -6,7 +6,10 @@ import type { GraphId } from "../graph-id.ts";
 import { waitingFacts } from "./waiting-facts.store.ts";
 import { whyWaiting } from "./why-waiting.ts";
 
-/** Why a job does not run: null when it runs or is over, undefined when there is no such job. */
+/**
+ * Returns why a job does not run: null when it runs or is over, undefined when there is no such
+ * job.
+ */
 export async function jobWaiting(
   db: Db,
   graphId: GraphId,

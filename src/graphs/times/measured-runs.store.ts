@@ -1,7 +1,7 @@
 import type { TimesGrouping } from "#api/times.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
-/** Which runs and graphs are measured. */
+/** Selects the runs and graphs that are measured. */
 export interface Measured {
   readonly repository?: string | undefined;
   readonly branch?: string | undefined;
@@ -10,7 +10,7 @@ export interface Measured {
   readonly until: Date;
 }
 
-/** Columns of durations that a query answers: of `ms`, a column or an expression. */
+/** Returns the columns for durations in a query; `ms` is a column or an expression. */
 export function durationsOf(ms: Sql): Sql {
   return sql`json_build_object(
     'count', count(${ms}), 'meanMs', avg(${ms}), 'maxMs', max(${ms}),
@@ -68,13 +68,18 @@ const columnsOfRun = sql`
   run.graph_id, run.job, run.state, run.served_by, run.ready_at, run.started_at, run.finished_at
 `;
 
-/** The share of measurements within a time. A run that still waits, and not longer than that, is undecided. */
+/**
+ * Returns the share of measurements within a time. A run that still waits, but not longer than that time, is undecided.
+ */
 export function shareWithin(ms: Sql, withinMs: number): Sql {
   return sql`(count(*) filter (where ${ms} <= ${withinMs} and not is_open))::double precision
     / nullif(count(${ms}) filter (where not is_open or ${ms} > ${withinMs}), 0)`;
 }
 
-/** Returns a readable name of the runs' requirements, the same for equal requirements. Each definition is read once. */
+/**
+ * Returns a readable name of the runs' requirements, which is the same for equal requirements. Each definition is read
+ * once.
+ */
 function byPool(runs: Sql): Sql {
   return sql`
     with by_definition as materialized (${runs}),

@@ -16,7 +16,7 @@ const MetricRow = z
     ofRecord: z.boolean(),
   })
   .transform(({ percentile, withinSeconds, goal, ...row }): MetricDefinition => {
-    // The table's constraints let exactly one of the two be null.
+    // The table's constraints allow exactly one of the two to be null.
     if (percentile !== null) return { ...row, figure: { kind: "percentile", percentile } };
     return { ...row, figure: { kind: "share", withinSeconds: withinSeconds ?? 0, goal } };
   });
@@ -34,7 +34,7 @@ export function metricDefinitions(tx: Tx): Promise<MetricDefinition[]> {
   );
 }
 
-/** Stores a metric, in place of the one of its name. */
+/** Stores a metric; replaces one with the same name. */
 export async function keepMetric(tx: Tx, metric: MetricDefinition): Promise<void> {
   const { figure } = metric;
   if (metric.ofRecord) {

@@ -10,7 +10,10 @@ import { type Sql, sql } from "#db/sql.ts";
  */
 const settledAfterMs = 10_000;
 
-/** The time between two counts. As text, because dates have no microseconds here: some runs would be counted twice. */
+/**
+ * The time between two counts. The times are text, because JavaScript dates have no microseconds: some runs would be
+ * counted twice.
+ */
 export interface Span {
   readonly after: string;
   readonly until: string;

@@ -3,7 +3,10 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import type { GraphId } from "../graph-id.ts";
 
-/** A graph of 10,000 jobs may have 100,000 edges; to follow all of them would take too long. */
+/**
+ * The limit for edges that are followed: a graph of 10,000 jobs may have 100,000 edges, which would
+ * take too long.
+ */
 const mostFollowed = 2_000;
 
 /**

@@ -8,7 +8,7 @@ const runsPerTurn = 5_000;
 /**
  * Counts the runs that ended since the last time into the history of jobs and the histograms.
  *
- * False when nothing is left, or another server is at it.
+ * Returns false when nothing is left, or another server does it.
  */
 export function rollUpRuns(db: Db, now: Date): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -30,7 +30,7 @@ export function rollUpRuns(db: Db, now: Date): Promise<boolean> {
   });
 }
 
-/** Cache hits take no time and say nothing about the duration of the job. */
+/** Cache hits take no time and contain no information about the duration of the job. */
 async function countIntoHistory(tx: Tx, { after, until }: Span): Promise<void> {
   await tx.run(sql`
     with ended as (
@@ -68,7 +68,10 @@ async function countIntoHistory(tx: Tx, { after, until }: Span): Promise<void> {
   `);
 }
 
-/** Counts each run into the first bucket that it fits. Only workers let jobs wait: not a person, a time or a cache hit. */
+/**
+ * Counts each run into the first bucket that it fits. Only runs that wait for workers count: not those that wait for a
+ * person or a time, and not cache hits.
+ */
 async function countIntoHistograms(tx: Tx, { after, until }: Span): Promise<void> {
   await tx.run(sql`
     with ended as (

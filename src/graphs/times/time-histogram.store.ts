@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** Upper bounds of the buckets, in seconds. 900 is the goal that people are promised; an hour is too long in any case. */
+/** Upper bounds of the buckets, in seconds. 900 is the promised goal; an hour is too long in any case. */
 export const histogramBoundsSeconds = [
   0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 900, 1_800, 3_600,
 ] as const;
@@ -23,7 +23,7 @@ export interface TimeHistogram {
   readonly sumSeconds: number;
 }
 
-/** How long the runs of this farm waited and ran, ever since. */
+/** Returns how long the runs of this farm waited and ran, since its beginning. */
 export async function timeHistograms(
   tx: Tx,
 ): Promise<{ readonly wait: TimeHistogram; readonly run: TimeHistogram }> {

@@ -38,7 +38,7 @@ interface Grouped<T> {
   readonly groups: readonly T[];
 }
 
-/** How long runs waited and ran; those groups first that have most of them. */
+/** Returns how long runs waited and ran; the groups with the most runs first. */
 export async function timesOfRuns(
   tx: Tx,
   of: Measured,
@@ -72,7 +72,7 @@ const GraphsRow = z.object({
   criticalPath: DurationsRow,
 });
 
-/** How long graphs took, all and by branch. */
+/** Returns how long graphs took, in total and by branch. */
 export async function timesOfGraphs(
   tx: Tx,
   of: Measured,

@@ -32,17 +32,17 @@ type JobRow = z.infer<typeof JobRow>;
 
 type Times = Pick<QueueTimes, "leaseMs" | "overdueAfterMs">;
 
-/** How ready-job.store.ts begins the reason of a job that it postpones. */
+/** The text with which ready-job.store.ts begins the reason of a job that it postpones. */
 const postponed = /^cannot be prepared, trying again: /;
-/** The most names in one reason. */
+/** The limit for names in one reason. */
 const mostNamed = 10;
-/** Ready jobs ahead are counted no further. */
+/** The limit up to which ready jobs ahead are counted. */
 const mostCounted = 1_000;
 
 /**
  * Returns the facts about why a job does not run: null when it runs or has ended, undefined when there is no such job.
  *
- * Run it in a transaction. For a blocked job, the facts of the job before it that moves first are read, too.
+ * Run it in a transaction. For a blocked job, it also reads the facts of the first job in the chain that can move.
  */
 export async function waitingFacts(
   tx: Tx,
@@ -71,7 +71,7 @@ export async function waitingFacts(
   };
 }
 
-/** Returns the facts of a job that waits for no other one. */
+/** Returns the facts of a job that does not wait for another job. */
 async function factsOf(
   tx: Tx,
   graphId: GraphId,
@@ -145,7 +145,7 @@ async function firstBatch(tx: Tx, graphId: GraphId, job: string): Promise<Execut
   return row?.id;
 }
 
-/** Some of the jobs that a job waits for itself. */
+/** Returns some of the jobs that a job directly waits for. */
 function awaitedBy(tx: Tx, graphId: GraphId, name: string): Promise<JobStanding[]> {
   return tx.many(
     z.object({ name: z.string(), state: JobState }),
@@ -159,7 +159,7 @@ function awaitedBy(tx: Tx, graphId: GraphId, name: string): Promise<JobStanding[
   );
 }
 
-/** How many ready jobs, of all graphs, come before one when jobs are taken to be prepared. */
+/** Returns how many ready jobs, of all graphs, are prepared before this one. */
 async function readyBefore(tx: Tx, graphId: GraphId, job: JobRow): Promise<number> {
   const [row] = await tx.many(
     z.object({ ahead: z.number() }),

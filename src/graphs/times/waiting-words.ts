@@ -1,9 +1,12 @@
-/** `1 worker`, `3 workers`. */
+/** Returns `1 worker`, `3 workers`. */
 export function counted(count: number, thing: string): string {
   return `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-/** `build`, `build and lint`, `build and 3 others`: `names` may be only the first of `count`. */
+/**
+ * Returns `build`, `build and lint`, `build and 3 others`: `names` may be only the first of
+ * `count`.
+ */
 export function listed(names: readonly string[], count: number): string {
   const [first = "another job", second] = names;
   if (count <= 1) return first;
@@ -11,13 +14,13 @@ export function listed(names: readonly string[], count: number): string {
   return `${first} and ${counted(count - 1, "other")}`;
 }
 
-/** `in 12 s`, `in 5 min`, `in 3 h`; `at any moment` for a time in the past. */
+/** Returns `in 12 s`, `in 5 min`, `in 3 h`; `at any moment` for a time in the past. */
 export function inWhile(at: Date, now: Date): string {
   const seconds = Math.ceil((at.getTime() - now.getTime()) / 1_000);
   return seconds <= 0 ? "at any moment" : `in ${spanText(seconds)}`;
 }
 
-/** `12 s`, `5 min`, `3 h`, `2 d`: rounded up, as people say it. */
+/** Returns `12 s`, `5 min`, `3 h`, `2 d`: rounded up. */
 export function spanText(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.ceil(seconds / 60);

@@ -11,7 +11,7 @@ import { counted, inWhile, spanText } from "./waiting-words.ts";
 type Leased = Extract<QueuePosition, { kind: "leased" }>;
 type Queued = Extract<QueuePosition, { kind: "queued" }>;
 
-/** How people call what waits, and that of which it is a part. */
+/** The words for the waiting thing, and for the whole that it belongs to. */
 export interface WaitingNames {
   readonly one: string;
   readonly whole: string;
@@ -25,7 +25,7 @@ const ofJobs: WaitingNames = {
   again: "cancel the job, and retrigger it",
 };
 
-/** Why an execution is not handed out: no worker can run it, others go first, or all workers are busy. */
+/** Returns why an execution is not assigned: no worker can run it, others come first, or all workers are busy. */
 export function whyQueued(
   position: QueuePosition,
   now: Date,

@@ -15,7 +15,7 @@ export interface JobStanding {
 export type WaitingFacts =
   | {
       readonly kind: "blocked";
-      /** Some of the jobs that it waits for itself. */
+      /** Some of the jobs that it directly waits for. */
       readonly jobs: readonly JobStanding[];
       readonly count: number;
       /** The job at the start of the chain, and its own reason to wait. */
@@ -39,13 +39,13 @@ export type WaitingFacts =
       readonly preparingUntil: Date | null;
       readonly failures: number;
       readonly trouble: string | null;
-      /** Ready jobs that go first. */
+      /** The number of ready jobs that are prepared before it. */
       readonly ahead: number;
     }
   | { readonly kind: "limited"; readonly limit: string; readonly most: number }
   | { readonly kind: "in-queue"; readonly position: QueuePosition };
 
-/** Why a job waits: the thing that is in its way now, not another one that would be next. */
+/** Returns why a job waits: the present obstacle, not a later one. */
 export function whyWaiting(
   facts: WaitingFacts,
   now: Date,
