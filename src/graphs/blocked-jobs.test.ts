@@ -7,9 +7,11 @@ import { expireJobs } from "./expiry/expire-jobs.ts";
 import { farmOfReruns } from "./reruns/farm-of-reruns.fixture.ts";
 import { jobsByState } from "./times/jobs-by-state.store.ts";
 
-/** Blocked behind one job that runs. */
+/** The number of jobs that are blocked behind one running job. */
 const blocked = 1_400;
-/** Of rows for one statement: what goes through the blocked jobs, or a fair part of them, is far beyond it. */
+/**
+ * The limit for rows per statement; a statement that reads the blocked jobs, or a large part of them, is far above it.
+ */
 const limit = blocked / 10;
 
 const { db, take } = examiningDb(await freshDatabase());
@@ -34,14 +36,14 @@ afterAll(async () => {
   await db.close();
 });
 
-/** Statements that went through more rows than one job's life explains. */
+/** Returns statements that read more rows than one job's life explains. */
 function dear(): string[] {
   return take()
     .filter(({ rows }) => rows > limit)
     .map(({ rows, text }) => `${rows} rows: ${text}`);
 }
 
-test("thousands of blocked jobs cost nothing when another graph's job is prepared, handed out and ended", async () => {
+test("thousands of blocked jobs cost nothing when another graph's job is prepared, assigned and ended", async () => {
   await farm.graphOf(`  alone: {inputs: [], commands: "alone ${randomUUID()}"}`);
   take();
 
@@ -54,7 +56,7 @@ test("thousands of blocked jobs cost nothing when another graph's job is prepare
   expect(dear()).toEqual([]);
 });
 
-test("nor in what servers look for all the time", async () => {
+test("thousands of blocked jobs cost nothing in the servers' periodic queries", async () => {
   const now = new Date();
 
   await farm.prepare();

@@ -29,7 +29,7 @@ async function leasedJob() {
   return { id, lease: leased.lease };
 }
 
-test("a cancellation that the worker confirms leaves nothing uncertain", async () => {
+test("a cancellation that the worker confirms leaves no uncertain execution", async () => {
   const { id, lease } = await leasedJob();
 
   const cancelled = cancelAndConfirm(db, farm.queue, everybody, id, undefined, enoughMs);
@@ -40,7 +40,7 @@ test("a cancellation that the worker confirms leaves nothing uncertain", async (
   expect(await waiting).toEqual([]);
 });
 
-test("one that it does not confirm names the job and the worker", async () => {
+test("an unconfirmed cancellation names the job and the worker", async () => {
   const { id } = await leasedJob();
 
   expect(await cancelAndConfirm(db, farm.queue, everybody, id, ["a"], 50)).toEqual([

@@ -20,7 +20,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** Commits definitions, with a line that makes the commit unlike all others. */
+/** Commits definitions with a line that makes the commit unique. */
 function commitJobs(jobs: string): void {
   farm.repository.write({ ".grange/jobs.yml": `version: 1\njobs:\n${jobs}\n# ${randomUUID()}` });
   farm.repository.commit("Change");
@@ -53,7 +53,7 @@ test.each([
   expect(await wholeGraph(db, id)).toEqual(before);
 });
 
-test("a cancelled job that fails before it learns of that is not tried again", async () => {
+test("a cancelled job that fails before it receives the cancellation is not retried", async () => {
   commitJobs(`  a: {commands: "x # ${randomUUID()}", retries: 2}`);
   const { id } = await farm.submit();
   await farm.prepare();
@@ -69,7 +69,7 @@ test("a cancelled job that fails before it learns of that is not tried again", a
   expect((await wholeGraph(db, id))?.state).toBe("failed");
 });
 
-test("a run that joins an execution while that is cancelled keeps it", async () => {
+test("a run that joins an execution during its cancellation keeps it", async () => {
   commitJobs(`  a: {commands: "joined # ${randomUUID()}"}`);
   const first = await farm.submit();
   await farm.prepare();
@@ -108,7 +108,9 @@ test("an execution that two graphs share ends when both are cancelled at once", 
   expect(await farm.claim(0)).toEqual([]);
 });
 
-/** A database whose transactions commit only when so many of them have done their work. */
+/**
+ * Returns a database whose transactions commit only when this number of them have done their work.
+ */
 function committingTogether(each: Db, number: number): Db {
   let working = number;
   let letGo = () => {};
@@ -124,7 +126,7 @@ function committingTogether(each: Db, number: number): Db {
   return { ...each, transaction: (work) => each.transaction((tx) => waitForAll(tx, work)) };
 }
 
-test("a join that stood open when its graph was cancelled opens again with what it gathers", async () => {
+test("a join that was open when its graph was cancelled opens again with the jobs that it gathers", async () => {
   const mark = randomUUID();
   commitJobs(
     `  a: {commands: "first # ${mark}"}\n  all: {kind: join, needs: [a]}\n` +

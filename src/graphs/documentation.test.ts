@@ -12,13 +12,13 @@ const examples = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, example = ""]
 const evaluator = new TemplateEvaluator();
 afterAll(() => evaluator.stop());
 
-test.each(examples)("an example of the documentation is planned: %#", async (example) => {
+test.each(examples)("an example in the documentation can be planned: %#", async (example) => {
   const { catalog } = await plan(await definitionsFrom(evaluator, example));
 
   expect(catalog.entries.length).toBeGreaterThan(0);
 });
 
-test("the documentation has examples, and knows every key of a job", () => {
+test("the documentation has examples, and mentions every key of a job", () => {
   expect(examples.length).toBeGreaterThan(3);
   expect(jobKeys.filter((key) => !text.includes(`\`${key}\``))).toEqual([]);
 });

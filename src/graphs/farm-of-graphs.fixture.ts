@@ -139,7 +139,7 @@ export async function farmOfGraphs(db: Db) {
     db,
     queue,
     store,
-    /** Loses a blob, as when somebody removes its file. */
+    /** Loses a blob, as when its file is removed. */
     lose: (digest: Digest) => void lost.add(digestKey(digest)),
     repository,
     parts,
@@ -162,7 +162,7 @@ export async function farmOfGraphs(db: Db) {
       const graph = await wholeGraph(db, id);
       return Object.fromEntries((graph?.jobList ?? []).map((job) => [job.name, job.state]));
     },
-    /** Prepares, claims and answers, until nothing more comes. Answers the scripts that were run. */
+    /** Prepares, claims and answers until no more work comes; returns the scripts that were run. */
     async work(
       answer: (
         script: string,

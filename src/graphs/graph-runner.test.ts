@@ -24,7 +24,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** Commits definitions, with a line that makes the commit and its actions unlike all others. */
+/** Commits definitions with a line that makes the commit and its actions unique. */
 function commitJobs(jobs: string, files: Record<string, string> = {}): void {
   farm.repository.write({
     ".grange/jobs.yml": `version: 1\njobs:\n${jobs}\n# ${randomUUID()}`,
@@ -34,7 +34,7 @@ function commitJobs(jobs: string, files: Record<string, string> = {}): void {
 }
 
 describe("a graph", () => {
-  test("runs its jobs in the order of their needs, and ends green", async () => {
+  test("runs its jobs in the order of their needs, and succeeds", async () => {
     commitJobs(
       "  build: {commands: make, outputs: app}\n  test: {commands: ./app, needs: [build]}",
     );
@@ -52,7 +52,7 @@ describe("a graph", () => {
     });
   });
 
-  test("of the same inputs executes nothing, and says whose run made the results", async () => {
+  test("with the same inputs executes nothing, and names the run that made the results", async () => {
     commitJobs("  a: {commands: echo once, inputs: in.txt}", { "in.txt": randomUUID() });
     const first = await farm.submit();
     await farm.work();
@@ -68,7 +68,7 @@ describe("a graph", () => {
     expect(detail?.runList[0]?.cachedFrom).toMatchObject({ graphId: first.id, job: "a" });
   });
 
-  test("that skips the cache executes what the cache has", async () => {
+  test("that skips the cache executes jobs whose results are cached", async () => {
     commitJobs("  a: {commands: echo twice, inputs: in.txt}", { "in.txt": randomUUID() });
     await farm.submit();
     await farm.work();
@@ -78,7 +78,7 @@ describe("a graph", () => {
     expect(await farm.work()).toHaveLength(1);
   });
 
-  test("takes what the job before has made as input", async () => {
+  test("uses outputs of an earlier job as inputs", async () => {
     commitJobs(
       "  a: {commands: make, outputs: out}\n  b: {commands: use, inputs: [], needs: {a: {at: in}}}",
     );
@@ -96,7 +96,7 @@ describe("a graph", () => {
     expect(new Set(roots).size).toBe(2);
   });
 
-  test("shows what was skipped, and because of what", async () => {
+  test("shows skipped jobs, and the reason", async () => {
     commitJobs(
       `  a: {commands: "exit 3 # ${randomUUID()}"}\n  b: {commands: x, needs: [a]}\n  c: {commands: y, needs: {a: {on: failure}}}`,
     );
@@ -109,7 +109,7 @@ describe("a graph", () => {
     expect((await wholeGraph(db, id))?.state).toBe("failed");
   });
 
-  test("tries a failed job again as often as it allows, and each run knows why it exists", async () => {
+  test("retries a failed job as often as allowed, and each run has a cause", async () => {
     commitJobs(`  a: {commands: "flaky # ${randomUUID()}", retries: 2}`);
     const { id } = await farm.submit();
     let tries = 0;
@@ -121,7 +121,7 @@ describe("a graph", () => {
     expect(detail?.job.state).toBe("succeeded");
   });
 
-  test("fails a job whose input is not there, and says so", async () => {
+  test("fails a job whose input does not exist, with the reason", async () => {
     commitJobs("  a: {commands: x, inputs: src/mian.ts}", { "src/main.ts": "1" });
     const { id } = await farm.submit();
 
@@ -133,7 +133,7 @@ describe("a graph", () => {
     });
   });
 
-  test("fails a job that takes what was not made", async () => {
+  test("fails a job that uses outputs that were not made", async () => {
     commitJobs(
       "  a: {commands: make nothing, outputs: [out]}\n  b: {commands: use, needs: {a: {outputs: out}}}",
     );
@@ -146,7 +146,7 @@ describe("a graph", () => {
     );
   });
 
-  test("that is cancelled ends: what waits at once, what runs when it has ended", async () => {
+  test("that is cancelled ends: waiting jobs at once, running jobs when they have ended", async () => {
     commitJobs(`  a: {commands: "long # ${randomUUID()}"}\n  b: {commands: x, needs: [a]}`);
     const { id } = await farm.submit();
     await farm.prepare();
@@ -157,7 +157,7 @@ describe("a graph", () => {
     expect((await wholeGraph(db, id))?.state).toBe("cancelled");
   });
 
-  test("that is cancelled leaves alone what another graph waits for", async () => {
+  test("that is cancelled does not end executions that another graph needs", async () => {
     commitJobs(`  a: {commands: "shared # ${randomUUID()}"}`);
     const [first, second] = [await farm.submit(), await farm.submit()];
     await farm.prepare();
@@ -172,7 +172,7 @@ describe("a graph", () => {
   });
 });
 
-test("submitting the same id twice is submitting it once", async () => {
+test("submitting the same id twice submits it once", async () => {
   commitJobs("  a: {commands: x}");
   const id = randomUUID();
 
@@ -182,7 +182,7 @@ test("submitting the same id twice is submitting it once", async () => {
   await farm.work();
 });
 
-test("a job whose preparation was begun by a server that died is taken by another", async () => {
+test("a job whose preparation a dead server had begun is taken by another", async () => {
   commitJobs(`  a: {commands: "x # ${randomUUID()}"}`);
   const { id } = await farm.submit();
   await takeReadyJobs(db, 16, 0);
@@ -192,7 +192,7 @@ test("a job whose preparation was begun by a server that died is taken by anothe
   expect(await farm.states(id)).toEqual({ a: "succeeded" });
 });
 
-test("a job that cannot be prepared for a fault of ours says why, and is prepared when it can be", async () => {
+test("a job that cannot be prepared because of the farm shows the reason, and is prepared later", async () => {
   commitJobs(`  a: {commands: "x # ${randomUUID()}"}`);
   const { id } = await farm.submit();
   const full = new Fault("unavailable", "the store is away");
@@ -210,7 +210,7 @@ test("a job that cannot be prepared for a fault of ours says why, and is prepare
   expect(await farm.states(id)).toEqual({ a: "succeeded" });
 });
 
-test("servers that prepare side by side give each job one run", async () => {
+test("parallel servers give each job one run", async () => {
   const mark = randomUUID();
   commitJobs(
     Array.from({ length: 60 }, (_, i) => `  j${i}: {commands: "x ${i} ${mark}"}`).join("\n"),
@@ -227,7 +227,7 @@ test("servers that prepare side by side give each job one run", async () => {
   expect((await wholeGraph(db, id))?.state).toBe("succeeded");
 });
 
-test("an end that was asked for by a server that died is passed on by another", async () => {
+test("a requested end is executed by another server when the first died", async () => {
   commitJobs(`  a: {commands: "x # ${randomUUID()}"}`);
   const { id } = await farm.submit();
   await farm.prepare();
@@ -239,7 +239,7 @@ test("an end that was asked for by a server that died is passed on by another", 
   expect(await farm.states(id)).toEqual({ a: "cancelled" });
 });
 
-test("each change has a version, and asking since a version gives what changed after it", async () => {
+test("each change has a version, and a request since a version returns the later changes", async () => {
   commitJobs(
     `  a: {commands: "x # ${randomUUID()}"}\n  b: {commands: y, needs: [a]}\n  c: {commands: "z # ${randomUUID()}"}`,
   );
@@ -266,7 +266,7 @@ test("graphs are listed newest first, page by page, and repositories with their 
   });
 });
 
-test("the runner wakes by itself when a graph is stored", async () => {
+test("the runner wakes when a graph is stored", async () => {
   commitJobs(`  a: {commands: "woken # ${randomUUID()}"}`);
   const runner = await startGraphRunner(farm.parts);
   const { id } = await farm.submit();
@@ -279,7 +279,7 @@ test("the runner wakes by itself when a graph is stored", async () => {
   await cancelGraph(db, farm.queue, everybody, id);
 });
 
-test("a run under way names its worker, and a log reader finds its execution", async () => {
+test("an unfinished run names its worker, and a log reader finds its execution", async () => {
   commitJobs(`  a: {commands: "busy # ${randomUUID()}"}`);
   const { id } = await farm.submit();
   await farm.prepare();
@@ -300,7 +300,7 @@ test("a run under way names its worker, and a log reader finds its execution", a
   await cancelGraph(db, farm.queue, everybody, id);
 });
 
-test("counts, edges and states that are stored agree with each other", async () => {
+test("stored counts, edges and states are consistent", async () => {
   const wrong = await db.many(
     z.object({ id: z.string() }),
     sql`

@@ -12,7 +12,7 @@ function run(job: Parameters<typeof jobScript>[0]) {
 }
 
 describe("the script of a job", () => {
-  test("prints each command, then what the command prints, all in one stream", () => {
+  test("prints each command, then its output, all in one stream", () => {
     expect(run({ commands: ["echo one", "echo 'it''s' >&2"] })).toEqual({
       status: 0,
       stdout: "$ echo one\none\n$ echo 'it''s'  >&2\nits\n".replace("  >", " >"),
@@ -20,18 +20,18 @@ describe("the script of a job", () => {
     });
   });
 
-  test("ends at the first command that fails, with its exit code", () => {
+  test("ends at the first failing command, with its exit code", () => {
     const { status, stdout } = run({ commands: ["(exit 7)", "echo never"] });
 
     expect(status).toBe(7);
     expect(stdout).not.toContain("never\n");
   });
 
-  test("a variable that is not set is a failure", () => {
+  test("an unset variable is a failure", () => {
     expect(run({ commands: ["echo $NO_SUCH_VARIABLE"] }).status).not.toBe(0);
   });
 
-  test("commands of several lines are shown as they are, and share the shell", () => {
+  test("commands of several lines are printed unchanged, and share the shell", () => {
     expect(run({ commands: ["x=1\ny=2", 'echo "$x$y"'] }).stdout).toBe(
       '$ x=1\n  y=2\n$ echo "$x$y"\n12\n',
     );
@@ -53,7 +53,7 @@ describe("the script of a job", () => {
     },
   );
 
-  test("starts in the job's directory, however that is called", () => {
+  test("starts in the job's directory, with any name", () => {
     expect(run({ commands: ["pwd"], "working-directory": "usr/bin" }).stdout).toContain("/usr/bin");
     expect(jobScript({ commands: ["pwd"], "working-directory": "it's" })).toContain(
       `cd 'it'\\''s'`,

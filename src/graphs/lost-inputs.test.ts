@@ -16,7 +16,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** A commit of a script that a job runs; answers the script's digest. */
+/** Commits a script that a job runs; returns the script's digest. */
 function commitScript(): Digest {
   const script = `#!/bin/sh\n# ${randomUUID()}\n`;
   farm.repository.write({
@@ -27,7 +27,7 @@ function commitScript(): Digest {
   return digestOf(Buffer.from(script));
 }
 
-/** Works as a worker does that reads its inputs from the store: answers how many executions lacked some. */
+/** Works like a worker that reads its inputs from the store; returns how many executions lacked some. */
 async function work(digest: Digest): Promise<number> {
   let lacking = 0;
   for (;;) {
@@ -49,7 +49,7 @@ async function work(digest: Digest): Promise<number> {
   }
 }
 
-test("a job whose input the store lost after it was prepared runs again, with the input from Git", async () => {
+test("a job whose input the store lost after its preparation runs again, with the input from Git", async () => {
   const script = commitScript();
   const { id } = await farm.submit();
   await farm.prepare();
@@ -68,7 +68,7 @@ test("a job whose input the store lost after it was prepared runs again, with th
   ]);
 });
 
-test("a job that is prepared after the loss was noticed does not meet it", async () => {
+test("a job that is prepared after the loss was noticed is not affected", async () => {
   const script = commitScript();
   await farm.submit();
   await work(script);
@@ -81,7 +81,7 @@ test("a job that is prepared after the loss was noticed does not meet it", async
   expect(await farm.states(id)).toEqual({ a: "succeeded" });
 });
 
-test("a job whose input cannot be had again fails, and says which it is", async () => {
+test("a job whose input cannot be restored fails, and names it", async () => {
   const script = commitScript();
   const { id } = await farm.submit();
   for (let times = 0; times < 3; times++) {

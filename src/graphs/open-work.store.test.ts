@@ -37,7 +37,7 @@ test("a graph with a job to run is open work", async () => {
   expect(await isOpen()).toBe(true);
 });
 
-test("a graph that waits for a person is none", async () => {
+test("a graph that waits for a person is not", async () => {
   const id = await farm.submitJobs(
     "  b: {kind: breakpoint}\n  a: {commands: make, needs: [b]}\n  d: {kind: dummy}",
   );
@@ -46,20 +46,20 @@ test("a graph that waits for a person is none", async () => {
   expect(await isOpen()).toBe(false);
 });
 
-test("a graph that waits for a time is none until then", async () => {
+test("a graph that waits for a time is not until then", async () => {
   await farm.submitJobs("  t: {kind: timer, after: 10m}\n  a: {commands: make, needs: [t]}");
 
   expect(await isOpen(9 * 60_000)).toBe(false);
   expect(await isOpen(10 * 60_000)).toBe(true);
 });
 
-test("a graph in which a job runs beside one that waits is open work", async () => {
+test("a graph with a running job beside a waiting one is open work", async () => {
   await farm.submitJobs("  b: {kind: breakpoint}\n  a: {commands: make}");
 
   expect(await isOpen()).toBe(true);
 });
 
-test("a job that waits and expires is open work when its time has come", async () => {
+test("a waiting job that expires is open work when its time has come", async () => {
   await farm.submitJobs("  b: {kind: breakpoint}\n  a: {commands: make, needs: [b], ttl: 1h}");
 
   expect(await isOpen(59 * 60_000)).toBe(false);

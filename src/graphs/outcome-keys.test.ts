@@ -20,7 +20,7 @@ async function problemsOf(job: string): Promise<string[]> {
   return reason.problems.map(({ line, message }) => `${line}: ${message}`);
 }
 
-test("rules are read as they were written", async () => {
+test("rules are parsed as they were written", async () => {
   const { jobs } = await definitionsFrom(
     evaluator,
     `version: 1
@@ -54,7 +54,7 @@ jobs:
   });
 });
 
-describe("what cannot be right is told with its line", () => {
+describe("invalid rules are reported with their line", () => {
   test.each([
     {
       job: 'errors:\n  - "fine"\n  - "(a)\\\\1"',
@@ -121,7 +121,7 @@ jobs:
     expect(edges).toEqual([{ job: "report", on: "build", condition }]);
   });
 
-  test("no class that the other job does not name", async () => {
+  test("no class that the other job does not define", async () => {
     const definitions = await definitionsFrom(evaluator, waiting("crsh"));
 
     await expect(plan(definitions)).rejects.toThrow(

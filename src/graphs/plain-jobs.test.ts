@@ -50,7 +50,7 @@ describe("a failed run", () => {
       crash: { patterns: Segmentation fault }
       network: { patterns: ECONNRESET, retry: true }`;
 
-  test("is tried again while it is in a class that is retried, and not in another", async () => {
+  test("is retried for a class that is retried, and not for others", async () => {
     const id = await submit(jobs);
     const classes = ["network", "network", "crash"];
 
@@ -66,7 +66,7 @@ describe("a failed run", () => {
     ]);
   });
 
-  test("opens the way for what waits for its class, and for nothing else", async () => {
+  test("lets jobs start that wait for its class, and no others", async () => {
     const id = await submit(`
   build:
     commands: make
@@ -87,7 +87,7 @@ describe("a failed run", () => {
   });
 });
 
-describe("what the rules found", () => {
+describe("the findings of rules", () => {
   const jobs = `
   test:
     commands: ./test ${randomUUID()}
@@ -103,7 +103,7 @@ describe("what the rules found", () => {
     failureClass: null,
   };
 
-  test("is kept with the run, and told again by a hit", async () => {
+  test("are stored with the run, and are the same for a cache hit", async () => {
     const first = await submit(jobs);
     await farm.work(() => ({ findings }));
     const second = await submit(jobs);
@@ -114,7 +114,7 @@ describe("what the rules found", () => {
     expect(await runsOf(second, "test")).toMatchObject([{ cachedFrom: { job: "test" }, ...kept }]);
   });
 
-  test("is kept no further than it is legal, whatever a worker says", async () => {
+  test("are stored only as far as they are valid, whatever a worker sends", async () => {
     const id = await submit("  test: { commands: ./test, retries: 0 }");
     await farm.work(() => ({
       exitCode: 1,
@@ -150,7 +150,7 @@ describe("a source", () => {
     sources:
       - ${source}`;
 
-  test("is held at the commit that its revision is when the graph is made", async () => {
+  test("is fixed to the commit that its revision has when the graph is made", async () => {
     const before = library.git("rev-parse", "HEAD");
     const written = jobs(
       `{ repository: ${library.path}, rev: main, at: vendor/lib, inputs: [lib] }`,
@@ -174,7 +174,7 @@ describe("a source", () => {
     const commitOf = async (id: GraphId) => (await jobDetail(db, id, "test"))?.definition;
     expect(await commitOf(first)).toMatchObject({ sources: [{ commit: before, rev: "main" }] });
     expect(await commitOf(second)).toMatchObject({ sources: [{ commit: after }] });
-    // The third graph is of other definitions, but of the same action: it is a hit.
+    // The third graph has other definitions, but the same action: it is a hit.
     expect(new Set(inputRoots).size).toBe(2);
     expect(inputRoots).toHaveLength(2);
   });

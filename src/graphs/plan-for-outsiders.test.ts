@@ -60,7 +60,7 @@ test.each(refused)("a job of an outsider may not have $what", async ({ job, at }
   expect(await refusalsOf({ a: job })).toEqual([at]);
 });
 
-test("what the rules name is allowed, and plain jobs are", async () => {
+test("plain jobs, and properties that the rules list, are allowed", async () => {
   const jobs = {
     a: { ...plain, platform: { OSFamily: "linux", pool: "small-2" } },
     b: { ...plain, needs: ["a"], network: false },
@@ -75,6 +75,6 @@ test("what the rules name is allowed, and plain jobs are", async () => {
   ).toEqual(["a", "all", "b"]);
 });
 
-test("jobs that are not in the graph are in nobody's way", async () => {
+test("jobs that are not in the graph do not count", async () => {
   expect(await refusalsOf({ a: plain, deploy: { ...plain, network: true } }, "a")).toEqual([]);
 });

@@ -12,7 +12,7 @@ const planOf = async (jobs: string) =>
   plan(await definitionsFrom(evaluator, `version: 1\njobs:\n${jobs}`));
 
 describe("a plan", () => {
-  test("has an edge for each need, with how the other job must end", async () => {
+  test("has an edge for each need, with the required end of the other job", async () => {
     const { edges } = await planOf(
       "  a: {commands: x}\n  b: {commands: x, needs: {a: {on: end}}}\n  c: {commands: x, needs: [a, b]}",
     );
@@ -24,7 +24,7 @@ describe("a plan", () => {
     ]);
   });
 
-  test("leaves out what is not wanted, and what needs it, but not what needs it optionally", async () => {
+  test("leaves out unwanted jobs and jobs that need them, but not jobs that need them optionally", async () => {
     const { catalog, edges } = await planOf(
       "  a: {commands: x, when: 'false'}\n  b: {commands: x, needs: [a]}\n  c: {commands: x, needs: [b]}\n  d: {commands: x, needs: {c: {optional: true}}}",
     );
@@ -66,7 +66,7 @@ describe("a plan", () => {
 });
 
 describe("a catalog", () => {
-  test("has the same name when nothing changed, whatever the order things were written in", () => {
+  test("has the same digest for the same content in any order", () => {
     const one = catalogOf(
       new Map([
         ["a", { commands: ["x"], tags: { p: "1", q: "2" } }],
@@ -93,7 +93,7 @@ describe("a catalog", () => {
   });
 });
 
-test("a chain of 20,000 jobs has no cycle, and finding that out does not recurse", () => {
+test("a chain of 20,000 jobs has no cycle, and the check is not recursive", () => {
   const chain = new Map(
     Array.from({ length: 20_000 }, (_, i) => [`j${i}`, i === 0 ? [] : [`j${i - 1}`]]),
   );

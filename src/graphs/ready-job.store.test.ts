@@ -21,7 +21,7 @@ afterAll(async () => {
   await db.close();
 });
 
-test("a job that was postponed waits as long as that said, though its turn goes on", async () => {
+test("a postponed job waits as long as requested, even when the round's lease is extended", async () => {
   const mark = randomUUID();
   farm.repository.write({
     ".grange/jobs.yml": `version: 1\njobs:\n  late: {commands: "x # ${mark}"}\n  slow: {commands: "y # ${mark}"}`,
@@ -48,7 +48,7 @@ test("a job that was postponed waits as long as that said, though its turn goes 
   ]);
 });
 
-test("what was prepared of inputs that were made anew meanwhile is thrown away", async () => {
+test("a preparation whose inputs were made again meanwhile is dropped", async () => {
   const mark = randomUUID();
   farm.repository.write({
     ".grange/jobs.yml": `version: 1\njobs:\n  a: {commands: "a # ${mark}"}\n  b: {commands: "b # ${mark}", needs: [a]}`,
@@ -68,7 +68,7 @@ test("what was prepared of inputs that were made anew meanwhile is thrown away",
   const slow = await takeReadyJobs(db, 16, 15);
   expect(slow.map(({ job }) => job)).toContain("b");
 
-  // It stops being ready, and is ready again, before its preparation is finished.
+  // The job stops being ready, and is ready again, before its preparation is finished.
   const services = { db, pricePerWorkerMinute: 0 };
   await deactivate(services, id, Deactivate.parse({ jobs: ["b"] }), everybody);
   await activate(services, id, Activate.parse({ jobs: ["b"] }), everybody);

@@ -58,7 +58,7 @@ test.each([
   });
 });
 
-test("a name that another address took is not the name of this one", async () => {
+test("a name that belongs to another address is not given to this one", async () => {
   await db.transaction((tx) => nameRepository(tx, "https://host.example/real/tools"));
   const holder = holderOf("submit", "real/tools");
 
@@ -70,7 +70,7 @@ test("a name that another address took is not the name of this one", async () =>
   ).rejects.toMatchObject({ code: "permission_denied" });
 });
 
-test("a path outside the listed directories is refused in the same words, whether it exists or not", async () => {
+test("a path outside the listed directories is rejected with the same message, whether or not it exists", async () => {
   const refusal = async (repository: string) =>
     access.requireMayRead(holderOf("submit", "*"), repository).then(
       () => "allowed",
@@ -91,7 +91,7 @@ test.each(["shared/link", "shared/mirrors", "data/mirrors", "shared/../elsewhere
   },
 );
 
-test("a path below a listed directory may be named by who may submit it", async () => {
+test("a path below a listed directory may be used by a principal that may submit for it", async () => {
   const inside = path("shared", "mallory-tools");
 
   await expect(access.requireMayRead(mallory, inside)).resolves.toBeUndefined();
@@ -100,14 +100,14 @@ test("a path below a listed directory may be named by who may submit it", async 
   });
 });
 
-test("who administers the farm may name every path but those of the farm's own data", async () => {
+test("an administrator may use every path except the farm's own data", async () => {
   await expect(access.requireMayRead(everybody, path("elsewhere"))).resolves.toBeUndefined();
   await expect(access.requireMayRead(everybody, path("data", "mirrors"))).rejects.toMatchObject({
     code: "permission_denied",
   });
 });
 
-test("what was refused has stored no name", async () => {
+test("a rejected request stores no name", async () => {
   await expect(
     access.requireMayRead(mallory, "https://evil.example/new/payroll"),
   ).rejects.toMatchObject({ code: "permission_denied" });

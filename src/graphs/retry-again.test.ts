@@ -30,7 +30,7 @@ test.each([
   expect(retriesAgain({ ...ended, used: 1, budget: 1 })).toBe(false);
 });
 
-test("a run whose inputs the store had lost is tried twice more, on the farm's account", () => {
+test("a run whose inputs the store had lost is retried twice more, outside of the job's budget", () => {
   const ended = { outcome: "failed", failureClass: null, classes: {}, used: 0 } as const;
   const on = (inputLosses: number, lostInputs = true) =>
     retriesOn({ ...ended, budget: 5, lostInputs, inputLosses });

@@ -3,12 +3,12 @@ import { emptyDigest } from "#core/digest.ts";
 import { buildAction } from "./build-action.ts";
 import { rulesOfAction } from "./rules-of-action.ts";
 
-test("a job without rules carries none; what only says who is retried is none", () => {
+test("a job without rules has no property; retry settings alone are no rules", () => {
   expect(rulesOfAction({ commands: ["make"] })).toBeUndefined();
   expect(rulesOfAction({ commands: ["make"], success: { "exit-codes": [0, 3] } })).toBeUndefined();
 });
 
-test("equal rules are one text, whatever order and spelling they have", () => {
+test("equal rules give one text, for any order and spelling", () => {
   const one = rulesOfAction({
     commands: ["make"],
     failure: { b: { patterns: ["bad"], retry: true }, a: { patterns: ["awry"], fails: false } },
@@ -26,7 +26,7 @@ test("equal rules are one text, whatever order and spelling they have", () => {
   expect(other).toBe(one);
 });
 
-test("of the lines that show commands, those are named that would fit", () => {
+test("printed command lines that would match are listed", () => {
   const rules = rulesOfAction({
     commands: ["make\n./test || echo FAILED", "true"],
     errors: ["FAILED"],
@@ -38,7 +38,7 @@ test("of the lines that show commands, those are named that would fit", () => {
   });
 });
 
-test("other rules make another action, but ask nothing of workers", () => {
+test("other rules make another action, but do not restrict the workers", () => {
   const plain = buildAction({ commands: ["make"] }, emptyDigest);
   const strict = buildAction({ commands: ["make"], success: { patterns: ["ok"] } }, emptyDigest);
 

@@ -33,7 +33,7 @@ function commitJobs(...jobs: readonly string[]): void {
   farm.repository.commit("Change");
 }
 
-/** A job that no other graph has. */
+/** Returns a job that no other graph has. */
 const job = (name: string, more = "") =>
   `  ${name}: {commands: "run # ${randomUUID()}", inputs: []${more}}`;
 
@@ -49,7 +49,7 @@ async function queued(id: GraphId): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ job: name, priority }) => [name, priority]));
 }
 
-test("what is in the queue, what is being prepared and what comes later has the new priority", async () => {
+test("jobs that are queued, in preparation, or come later get the new priority", async () => {
   commitJobs(job("a", ", priority: 3"), job("b", ", needs: [a]"));
   const { id } = await farm.submit({ priority: 5 });
   await farm.prepare();
@@ -85,7 +85,7 @@ test("what is in the queue, what is being prepared and what comes later has the 
   ]);
 });
 
-test("a cap holds for the graph and the jobs' own priorities together", async () => {
+test("a cap applies to the sum of the graph's and the job's own priorities", async () => {
   commitJobs(job("a", ", priority: 900"));
   const { id, graph } = await farm.submit({ priority: 80 }, alice({ priorityCap: 50 }));
   await farm.prepare();
@@ -94,7 +94,7 @@ test("a cap holds for the graph and the jobs' own priorities together", async ()
   expect(await queued(id)).toEqual({ a: -50 });
 });
 
-test("one job's priority changes without a customisation, in the queue and before it is there", async () => {
+test("one job's priority changes without a customisation, in the queue and before", async () => {
   commitJobs(job("a", ", priority: 3"), job("b"), job("c", ", needs: [b]"));
   const { id } = await farm.submit({ priority: 5 });
   await farm.prepare();
@@ -116,7 +116,7 @@ test("one job's priority changes without a customisation, in the queue and befor
   ).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("a job and its graph together are what a cap is about", async () => {
+test("a cap applies to a job and its graph together", async () => {
   commitJobs(job("a"));
   const { id } = await farm.submit({ priority: 30 });
   await farm.prepare();
@@ -132,7 +132,7 @@ test("a job and its graph together are what a cap is about", async () => {
   expect(await queued(id)).toEqual({ a: -40 });
 });
 
-test("an execution that two graphs share goes by the one in the greater hurry", async () => {
+test("an execution that two graphs share has the higher priority", async () => {
   commitJobs(job("a"));
   const calm = await farm.submit({ priority: 1 });
   const hurried = await farm.submit({ priority: 30 });
@@ -145,7 +145,7 @@ test("an execution that two graphs share goes by the one in the greater hurry", 
   expect(await queued(calm.id)).toEqual({ a: 100 });
 });
 
-test("the top class alone is asked for, and left again, without another priority", async () => {
+test("the top class can be set and removed without another priority", async () => {
   commitJobs(job("a"));
   const { id } = await farm.submit({ priority: 7 });
 
@@ -156,7 +156,7 @@ test("the top class alone is asked for, and left again, without another priority
   expect(down).toMatchObject({ priority: 7, top: false });
 });
 
-test("who may not is refused, and nothing changes", async () => {
+test("a principal without the right is rejected, and nothing changes", async () => {
   commitJobs(job("a"));
   const { id } = await farm.submit({ priority: 7 });
   const before = await graphSummary(db, id);
@@ -171,7 +171,7 @@ test("who may not is refused, and nothing changes", async () => {
   expect(await graphSummary(db, id)).toEqual(before);
 });
 
-test("more than a cap allows is lowered with a word, and refused on a protected branch", async () => {
+test("a priority above a cap is lowered with a notice, and rejected on a protected branch", async () => {
   commitJobs(job("a"));
   farm.repository.git("branch", "release");
   const { id, graph } = await farm.submit({ rev: "release" });
@@ -198,7 +198,7 @@ test("more than a cap allows is lowered with a word, and refused on a protected 
   });
 });
 
-test("changes at once, while jobs enter the queue, end with all jobs at the last priority", async () => {
+test("simultaneous changes while jobs enter the queue leave all jobs with the last priority", async () => {
   commitJobs(...Array.from({ length: 12 }, (_, i) => job(`j${i}`)));
   const { id } = await farm.submit({ priority: 1 });
 
@@ -213,7 +213,7 @@ test("changes at once, while jobs enter the queue, end with all jobs at the last
   expect(Object.keys(await queued(id))).toHaveLength(12);
 });
 
-test("there is no priority of a graph that is not there", async () => {
+test("a missing graph has no priority", async () => {
   const nobody = GraphId.parse(randomUUID());
 
   expect(await setGraphPriority(farm.queue, nobody, { priority: 1 }, everybody)).toBeUndefined();

@@ -10,9 +10,12 @@ import { prepareReadyJobs } from "./graph-runner.ts";
 import { farmOfReruns } from "./reruns/farm-of-reruns.fixture.ts";
 import { setGraphPriority } from "./set-graph-priority.ts";
 
-/** So many that what goes through all pairs of jobs shows; so few that the farm does not refresh the statistics. */
+/**
+ * The number of jobs: large enough that a scan over all pairs of jobs is visible, and small enough that the farm does
+ * not refresh the statistics.
+ */
 const jobs = 900;
-/** Of rows for each job: plans have a dozen nodes, and what is done to a job touches its edges and runs. */
+/** The limit for rows per job: plans have a dozen nodes, and a step of a job reads its edges and runs. */
 const limit = 120 * jobs;
 
 const { db, take } = examiningDb(await freshDatabase());

@@ -18,7 +18,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** Layers of ten jobs, each of which needs three of the layer before. */
+/** Returns layers of ten jobs, each of which needs three jobs of the layer before. */
 function manyJobs(count: number): string {
   const jobs = Array.from({ length: count }, (_, i) => {
     const before = i < 10 ? [] : [10, 9, 8].map((back) => `j${i - back}`);
@@ -28,7 +28,7 @@ function manyJobs(count: number): string {
 }
 
 test.each([1_000, 10_000])(
-  "a graph of %i jobs is read, planned and stored whole",
+  "a graph of %i jobs is read, planned and stored completely",
   async (count) => {
     const definitions = await definitionsFrom(evaluator, manyJobs(count));
     const planned = await plan(definitions);

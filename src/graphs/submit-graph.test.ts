@@ -16,7 +16,7 @@ afterAll(async () => {
   await db.close();
 });
 
-test("a submission is in the audit, with the names of what was given and changed, once", async () => {
+test("a submission is in the audit log once, with the names of given and changed values", async () => {
   const request = {
     id: randomUUID(),
     parameters: { level: "3" },

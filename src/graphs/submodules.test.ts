@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(elsewhere, { recursive: true });
 });
 
-/** Makes a submodule of another repository, as it is now. */
+/** Adds a submodule of another repository at its present commit. */
 function link(outer: TestRepository, path: string, url: string, to: TestRepository): void {
   outer.write({ ".gitmodules": `[submodule "${path}"]\n\tpath = ${path}\n\turl = ${url}\n` });
   outer.git("add", "--all");
@@ -40,14 +40,14 @@ function link(outer: TestRepository, path: string, url: string, to: TestReposito
   outer.git("commit", "--quiet", "--message=Link");
 }
 
-/** Commits definitions beside what is in the index; the working tree has no submodules. */
+/** Commits definitions together with the index; the working tree has no submodules. */
 function define(job: string): void {
   farm.repository.write({ ".grange/jobs.yml": `version: 1\njobs:\n${job}\n# ${randomUUID()}` });
   farm.repository.git("add", ".grange");
   farm.repository.git("commit", "--quiet", "--message=Define");
 }
 
-/** The paths of a job's input tree. */
+/** Returns the paths of a job's input tree. */
 async function inputsOf(job: string, by?: Principal): Promise<string[]> {
   define(job);
   await farm.submit({}, by);
@@ -69,7 +69,7 @@ describe("submodules", () => {
     link(farm.repository, "vendor/lib", library.path, library);
   });
 
-  test("are at their paths, with the submodules within them", async () => {
+  test("are at their paths, with their own submodules", async () => {
     expect(await inputsOf(jobOf(""))).toEqual([
       ".gitmodules",
       "main.c",
@@ -105,7 +105,7 @@ describe("submodules", () => {
     });
   });
 
-  test("that the submitter may not read are refused, unless the job does not read them", async () => {
+  test("that the submitter may not read are rejected, unless the job does not read them", async () => {
     const { repository } = (await farm.submit()).graph;
     await farm.work();
     const bob: Principal = {
@@ -119,7 +119,7 @@ describe("submodules", () => {
     expect(await inputsOf(jobOf(", inputs: [main.c]"), bob)).toEqual(["main.c"]);
   });
 
-  test("whose path names nothing are a mistake in the inputs", async () => {
+  test("whose path does not exist are a mistake in the inputs", async () => {
     define(jobOf(", inputs: [vendor/lib/none.c]"));
     const { id } = await farm.submit();
     await farm.work();
@@ -130,7 +130,7 @@ describe("submodules", () => {
     });
   });
 
-  test("whose addresses are relative, at each depth to the repository around them, and their LFS files, are read", async () => {
+  test("with relative addresses, resolved at each depth against the repository around them, and their LFS files, are read", async () => {
     const deepest = testRepository(elsewhere);
     const content = `deep weights ${randomUUID()}`;
     const hash = createHash("sha256").update(content).digest("hex");
@@ -163,7 +163,7 @@ describe("submodules", () => {
     expect(await farm.states(id)).toEqual({ test: "succeeded" });
   });
 
-  test("without an address, or whose commit is gone, are named in an error", async () => {
+  test("without an address, or with a missing commit, are named in an error", async () => {
     const gone = testRepository(elsewhere);
     gone.commit("Begin");
     link(farm.repository, "vendor/gone", gone.path, gone);
@@ -173,7 +173,7 @@ describe("submodules", () => {
 
     const failure: unknown = await inputsOf(jobOf("")).catch((reason: unknown) => reason);
 
-    // The second .gitmodules has taken the place of the first.
+    // The second .gitmodules has replaced the first.
     expect(failure).toMatchObject({
       problems: [
         { message: expect.stringContaining("cannot read the submodule vendor/gone (") },

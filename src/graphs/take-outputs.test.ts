@@ -24,14 +24,14 @@ const made = (of = result): NeededOutput => ({
   result: toBinary(ActionResultSchema, of),
 });
 
-test("an output directory that is taken whole is one part", async () => {
+test("an output directory that is used whole is one part", async () => {
   const taken = await takeOutputs(trees, "a", { outputs: ["dist"], at: "in" }, made());
 
   expect(taken).toMatchObject({ at: "in", from: 'job "a"' });
   expect(taken.entries).toEqual([{ kind: "subtree", path: "dist", digest: whole }]);
 });
 
-test("without a list, all is taken", async () => {
+test("without a list, everything is used", async () => {
   const taken = await takeOutputs(trees, "a", {}, made());
 
   expect(taken.entries.map(({ kind, path }) => [path, kind])).toEqual([
@@ -41,13 +41,13 @@ test("without a list, all is taken", async () => {
   ]);
 });
 
-test("of a directory that is taken in part, the entries are", async () => {
+test("of a directory that is used in part, its entries are used", async () => {
   const taken = await takeOutputs(trees, "a", { outputs: ["dist/deep"] }, made());
 
   expect(taken.entries.map(({ path }) => path)).toEqual(["dist/deep/er/file", "dist/deep/link"]);
 });
 
-test("what would become too long at its place is named when the tree is built", async () => {
+test("a path that becomes too long at its place is named when the tree is built", async () => {
   const at = Array.from({ length: 10 }, () => "d".repeat(203)).join("/");
 
   const { entries: taken } = await takeOutputs(trees, "a", { outputs: ["dist"], at }, made());
@@ -55,7 +55,7 @@ test("what would become too long at its place is named when the tree is built", 
   expect(taken.map(({ kind }) => kind)).not.toContain("subtree");
 });
 
-test("a directory with properties that we do not keep is taken without them", async () => {
+test("unsupported properties of a directory are dropped", async () => {
   const digest = toDigestMessage(digestOf(Buffer.from("x")));
   const files = [{ name: "f", digest, nodeProperties: { unixMode: 0o600 } }];
   const bytes = toBinary(TreeSchema, create(TreeSchema, { root: { files } }));
@@ -68,7 +68,7 @@ test("a directory with properties that we do not keep is taken without them", as
   expect(taken.entries).toMatchObject([{ kind: "file", path: "dist/f" }]);
 });
 
-test("a path that two output directories may mean is looked up in both", async () => {
+test("a path that may be in two output directories is looked up in both", async () => {
   const [directory] = result.outputDirectories;
   const nested = resultWith({
     outputDirectories: [...result.outputDirectories, { ...directory, path: "dist/deep" }],
@@ -89,7 +89,7 @@ test.each(["success", undefined] as const)(
   },
 );
 
-test("a Tree that is gone is a failed precondition", async () => {
+test("a missing Tree is a failed precondition", async () => {
   const empty = outputTrees(memoryBlobStore());
 
   await expect(takeOutputs(empty, "a", {}, made())).rejects.toMatchObject({

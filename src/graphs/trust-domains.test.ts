@@ -36,7 +36,7 @@ async function rowOf(id: string) {
   return row;
 }
 
-/** Commits files to what is checked out; its job reads nothing but `said`. */
+/** Commits files on the checked-out branch; its job reads only `said`. */
 function commit(said: string, files: Record<string, string> = {}): string {
   const jobs = `version: 1\njobs: {a: {commands: "echo ${said}", inputs: []}}\n`;
   farm.repository.write({ ".grange/jobs.yml": jobs, ...files });
@@ -48,7 +48,7 @@ async function submitted(files: Record<string, string>) {
   return farm.submit();
 }
 
-/** A pull request whose head is a new commit beside main. */
+/** Creates a pull request whose head is a new commit beside main. */
 function pull(number: number, said: string): string {
   const git = (...args: string[]) => farm.repository.git(...args);
   git("checkout", "--quiet", "--detach");
@@ -58,7 +58,7 @@ function pull(number: number, said: string): string {
   return sha;
 }
 
-/** As the farm submits what a forge told it of. */
+/** Submits as the farm does after a message from a forge. */
 async function fromForge(ref: string, rev: string, branch?: string) {
   const { graph } = await submitGraph(
     farm.submission,
@@ -69,7 +69,7 @@ async function fromForge(ref: string, rev: string, branch?: string) {
   return GraphId.parse(graph.id);
 }
 
-describe("a graph's domain", () => {
+describe("the domain of a graph", () => {
   test.each([
     ["a branch", { rev: "main" }, "protected"],
     ["HEAD", {}, "protected"],
@@ -78,7 +78,7 @@ describe("a graph's domain", () => {
     expect(await rowOf((await farm.submit(request)).id)).toMatchObject({ domain: expected });
   });
 
-  test("of a bare commit is that of who submits it, where people have names", async () => {
+  test("without a branch is that of the submitter, if users have names", async () => {
     const sha = farm.repository.git("rev-parse", "main");
 
     const { id } = await farm.submit({ rev: sha }, named("ada@example.org"));
@@ -98,7 +98,7 @@ describe("a graph's domain", () => {
     },
   );
 
-  test("follows from the ref that the farm itself found the commit by", async () => {
+  test("follows from the ref by which the farm itself found the commit", async () => {
     const sha = pull(8, "eight");
     const main = farm.repository.git("rev-parse", "main");
 
@@ -113,7 +113,7 @@ describe("a graph's domain", () => {
     expect((await rowOf(elsewhere)).domain).toBe("user/forge");
   });
 
-  test("of a watched repository asks whether the commit is on the branch that is claimed", async () => {
+  test("in a watched repository requires that the commit is on the claimed branch", async () => {
     const services = { ...farm.submission, isWatched: async () => true };
     const outside = pull(9, "nine");
     const inside = farm.repository.git("rev-parse", "main");
@@ -132,7 +132,7 @@ describe("a graph's domain", () => {
     expect(await domainOf("refs/pull/9/head", "main")).toBe(`pr/9@${repository}`);
   });
 
-  test("stays a clone's, but somebody else's own is not written in by the cloner", async () => {
+  test("is kept by a clone, but only the owner can write into a private one", async () => {
     const sha = farm.repository.git("rev-parse", "main");
     const ofAda = (await farm.submit({ rev: sha }, named("ada"))).id;
     pull(10, "ten");
@@ -150,16 +150,16 @@ describe("a graph's domain", () => {
 });
 
 describe("a pull request", () => {
-  test("takes what main has made, and main nothing of it: merged, it is executed again", async () => {
+  test("uses results of main, and main uses none of its results: after the merge, it is executed again", async () => {
     await farm.work();
     const sha = pull(20, "twenty");
     await fromForge("refs/pull/20/head", sha);
     expect(await farm.work()).toEqual([expect.stringContaining("echo twenty")]);
 
-    // Again, and for the trial merge: its own results serve it.
+    // Again, and for the trial merge: its own results are used.
     await fromForge("refs/pull/20/head", sha);
     expect(await farm.work()).toEqual([]);
-    // Another pull request of the same content makes it for itself.
+    // Another pull request with the same content makes the result for itself.
     farm.repository.git("update-ref", "refs/pull/21/head", sha);
     await fromForge("refs/pull/21/head", sha);
     expect(await farm.work()).toHaveLength(1);
@@ -168,13 +168,13 @@ describe("a pull request", () => {
     await farm.submit({ rev: "main" });
     expect(await farm.work()).toEqual([expect.stringContaining("echo twenty")]);
 
-    // What main has made now serves a pull request that never ran it.
+    // The results of main are now used for a pull request that never ran it.
     farm.repository.git("update-ref", "refs/pull/22/head", sha);
     await fromForge("refs/pull/22/head", sha);
     expect(await farm.work()).toEqual([]);
   });
 
-  test("does not say what a branch's definitions are, though it is submitted for it", async () => {
+  test("does not set the definitions of a branch, even if it is submitted for it", async () => {
     await farm.submit({ rev: "main" });
     const before = await branchCatalog(db, repository, "main");
     pull(30, "thirty");
@@ -184,7 +184,7 @@ describe("a pull request", () => {
     expect(await branchCatalog(db, repository, "main")).toEqual(before);
   });
 
-  test("is previewed with its own results and main's", async () => {
+  test("has a preview with its own results and main's", async () => {
     const sha = pull(40, "forty");
     await fromForge("refs/pull/40/head", sha);
     await farm.work();
@@ -195,11 +195,11 @@ describe("a pull request", () => {
     };
 
     expect(await look("refs/pull/40/head")).toEqual([true]);
-    // Anybody's bare commit on an open farm is main's.
+    // A commit without a branch on an open farm belongs to main's domain.
     expect(await look(sha)).toEqual([false]);
   });
 
-  test("foretells nothing to main: which inputs it found names no action there", async () => {
+  test("gives main no approximation: its found inputs name no action there", async () => {
     await farm.work();
     const git = (...args: string[]) => farm.repository.git(...args);
     const jobs = `version: 1

@@ -26,7 +26,7 @@ const ago = (minutes: number) =>
       last_used_at = last_used_at - make_interval(mins => ${minutes})
   `);
 
-test("a weak approximation leads to the newest eight actions, however many there were", async () => {
+test("a weak approximation leads to at most the newest eight actions", async () => {
   for (let i = 0; i < 12; i++) {
     await keepApproximations(db, [{ kind: "weak", ...key("w"), action: action(`${i}`) }]);
     await ago(1);
@@ -43,7 +43,7 @@ test("a weak approximation leads to the newest eight actions, however many there
   expect(rows?.n).toBe(8);
 });
 
-test("an over-approximation means one action: what was found last", async () => {
+test("an over-approximation leads to one action: the one that was found last", async () => {
   await keepApproximations(db, [{ kind: "over", ...key("o"), action: action("a") }]);
   await keepApproximations(db, [{ kind: "over", ...key("o"), action: action("b") }]);
 
@@ -51,7 +51,7 @@ test("an over-approximation means one action: what was found last", async () => 
   expect(await actionOfApproximation(db, key("other"), [protectedDomain])).toBeUndefined();
 });
 
-test("what a pull request found out serves nobody else, and it reads what the protected branch did", async () => {
+test("approximations of a pull request are visible only to it, and it also reads those of the protected branch", async () => {
   const own = TrustDomain.parse("pr/7");
   await keepApproximations(db, [
     { kind: "over", ...key("of the request", own), action: action("r") },
@@ -65,7 +65,7 @@ test("what a pull request found out serves nobody else, and it reads what the pr
   expect(await asked("of the branch", [own, protectedDomain])).toEqual(action("p"));
 });
 
-test("what nobody has used for long is forgotten", async () => {
+test("approximations that were not used for long are deleted", async () => {
   await ago(60 * 24 * 100);
   await keepApproximations(db, [{ kind: "over", ...key("new"), action: action("n") }]);
 

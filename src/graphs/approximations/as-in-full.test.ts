@@ -21,7 +21,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** A commit: some files, what the finder goes by, and how the jobs are defined. */
+/** A commit: some files, the input of the finder, and the definitions of the jobs. */
 interface Commit {
   readonly files: Readonly<Record<string, string>>;
   readonly wanted: readonly string[];
@@ -29,7 +29,7 @@ interface Commit {
   readonly finderReads: string;
   readonly mayRead: string;
   readonly builds: string;
-  /** Whether it waits for another job, too; and whether what the finder made before is forgotten. */
+  /** Whether it waits for another job, too; and whether the finder's earlier results are removed. */
   readonly needs: string;
   readonly forgets: boolean;
 }
@@ -66,7 +66,9 @@ const history = fc
     }, []),
   );
 
-/** Twice the same, but for a file that nobody reads: the second is known in any case. */
+/**
+ * The same twice, except for a file that no job reads: the result of the second is always known.
+ */
 const quiet: Commit = {
   files: { a: "1", b: "1", lib: "1", "deep/c": "1" },
   wanted: ["src/a"],
@@ -78,7 +80,7 @@ const quiet: Commit = {
   forgets: false,
 };
 
-test("whatever a history holds: what is known ahead is what a full run gives", async () => {
+test("for any history, the result that is known ahead equals the result of a full run", async () => {
   let known = 0;
   await fc.assert(
     fc.asyncProperty(history, async (commits) => {

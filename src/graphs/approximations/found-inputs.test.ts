@@ -42,7 +42,7 @@ describe("a list of inputs", () => {
     expect(chosen(list)).toEqual(found);
   });
 
-  test("comes on top of what is read in any case", () => {
+  test("is added to the files that are always read", () => {
     expect(chosen("src/a.ml", ["src"], ["Makefile"])).toEqual(["Makefile", "src/a.ml"]);
   });
 
@@ -58,7 +58,7 @@ describe("a list of inputs", () => {
     expect(() => chosen(list)).toThrow(says);
   });
 
-  test("whatever is in it: files among those that may be found, or a fault that names the list", () => {
+  test("for any content, it gives files that may be found, or a fault that names the list", () => {
     const line = fc.oneof(fc.string(), fc.constantFrom(...files, "src/**", "../x", "!src", "a\\"));
     fc.assert(
       fc.property(fc.array(line), (lines) => {
@@ -67,7 +67,7 @@ describe("a list of inputs", () => {
     );
   });
 
-  test("with 100,000 names is looked through in no time", () => {
+  test("with 100,000 names takes a short time", () => {
     const entries = Array.from({ length: 100_000 }, (_, i) => ({ path: `src/${i % 100}/${i}` }));
     const list = Buffer.from(entries.map(({ path }) => path).join("\n"));
     const began = process.cpuUsage();
@@ -88,7 +88,7 @@ describe("definitions", () => {
   const scan = "  scan: {commands: s, outputs: list}\n";
   const from = "inputs-from: {job: scan, output: list}";
 
-  test("get an edge to the job that finds the inputs, and one alone", async () => {
+  test("add one edge to the job that finds the inputs", async () => {
     const { edges } = await planned(
       `${scan}  a: {commands: x, ${from}, may-read: [src]}\n  b: {commands: x, ${from}, may-read: [src], needs: [scan]}`,
     );
@@ -99,7 +99,7 @@ describe("definitions", () => {
     ]);
   });
 
-  test("that select a job take its finder along", async () => {
+  test("that select a job also select its finder", async () => {
     const jobs = `${scan}  a: {commands: x, ${from}, may-read: [src]}\n  c: {commands: y}`;
     const read = await definitionsFrom(evaluator, `version: 1\njobs:\n${jobs}`);
 

@@ -61,8 +61,8 @@ async function jobOf(id: GraphId, name: string) {
 
 const services = { db, pricePerWorkerMinute: 0 };
 
-describe("a job whose inputs another one finds", () => {
-  test("reads what was found, and nothing else", async () => {
+describe("a job whose inputs another job finds", () => {
+  test("reads only the files that were found", async () => {
     aRepository();
     const roots: string[] = [];
     const { id } = await farm.submit();
@@ -81,7 +81,7 @@ describe("a job whose inputs another one finds", () => {
     expect(root).toBe(only.root.hash);
   });
 
-  test("is known, and its finder not needed, where only files changed that neither may read", async () => {
+  test("has a known result, without its finder, when only files changed that neither may read", async () => {
     const { write } = aRepository();
     const first = await farm.submit();
     await work();
@@ -118,7 +118,7 @@ describe("a job whose inputs another one finds", () => {
     expect((await jobOf(id, "test")).job).toMatchObject({ cached: true, state: "succeeded" });
   });
 
-  test("is found anew where the finder would do something else", async () => {
+  test("is searched again when the finder would do something else", async () => {
     const { write } = aRepository();
     await farm.submit();
     await work();
@@ -129,7 +129,7 @@ describe("a job whose inputs another one finds", () => {
     expect(await work(finds("src/a.txt", "src/b.txt"))).toEqual(["scan", "try-it"]);
   });
 
-  test("lets its finder run when something else needs that", async () => {
+  test("lets its finder run when another job needs it", async () => {
     const { write } = aRepository(`${usual}\n  other: {commands: look, inputs: [], needs: [scan]}`);
     await farm.submit();
     await work();
@@ -146,7 +146,7 @@ describe("a job whose inputs another one finds", () => {
     expect((await jobOf(id, "test")).job.stale).toBe(false);
   });
 
-  test("is known after the other jobs that it needs, by what they gave", async () => {
+  test("has a known result after the other jobs that it needs, depending on their results", async () => {
     const jobs = `
   build: {commands: build, inputs: [docs], outputs: app}${usual.replace("may-read", "needs: [build], may-read")}`;
     const { write } = aRepository(jobs);
@@ -166,7 +166,7 @@ describe("a job whose inputs another one finds", () => {
     expect(await farm.states(other.id)).toMatchObject({ scan: "succeeded", test: "succeeded" });
   });
 
-  test("runs truly when it is retriggered, and its finder with it", async () => {
+  test("really runs when it is retriggered, together with its finder", async () => {
     const { write } = aRepository();
     await farm.submit();
     await work();
@@ -196,7 +196,7 @@ describe("a job whose inputs another one finds", () => {
     expect(await farm.states(id)).toEqual({ scan: "succeeded", test: "succeeded" });
   });
 
-  test("stays as it is when its finder is activated later", async () => {
+  test("does not change when its finder is activated later", async () => {
     const { write } = aRepository();
     await farm.submit();
     await work();
@@ -216,7 +216,7 @@ describe("a job whose inputs another one finds", () => {
     expect((await jobOf(id, "test")).job.stale).toBe(false);
   });
 
-  test("is not known ahead where the cache is skipped, or a blob of the result is gone", async () => {
+  test("has no known result when the cache is skipped, or a blob of the result is missing", async () => {
     const { write } = aRepository();
     await farm.submit();
     await work((script) =>
@@ -233,7 +233,7 @@ describe("a job whose inputs another one finds", () => {
     expect(await work()).toEqual(["scan", "try-it"]);
   });
 
-  test("is not known ahead where somebody changed its finder in the graph", async () => {
+  test("has no known result when its finder was customised in the graph", async () => {
     const { write } = aRepository();
     const { id } = await farm.submit();
     await customise(
@@ -250,7 +250,7 @@ describe("a job whose inputs another one finds", () => {
     expect(await work()).toEqual(["scan"]);
   });
 
-  test("of a chain of finders is known one after the other", async () => {
+  test("with a chain of finders has known results one after the other", async () => {
     const jobs = `
   list: {commands: list, inputs: ["src/**"], outputs: inputs.txt}
   scan: {commands: scan, inputs-from: {job: list, output: inputs.txt}, may-read: ["src/**"], outputs: inputs.txt}
@@ -273,7 +273,7 @@ describe("a job whose inputs another one finds", () => {
   });
 });
 
-test("while a finder is asked, actions like the one that waits are hints at what to fetch", async () => {
+test("while a finder runs, similar actions give hints for prefetching", async () => {
   const { write } = aRepository();
   await farm.submit();
   await work();
@@ -311,7 +311,7 @@ describe("a list of inputs", () => {
   });
 });
 
-test("two servers that look at once end a job once", async () => {
+test("two servers that look ahead at once end a job once", async () => {
   const { write } = aRepository();
   await farm.submit();
   await work();

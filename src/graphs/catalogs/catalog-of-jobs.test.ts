@@ -27,7 +27,7 @@ jobs:
 });
 farm.repository.commit("With holes, and with what looks like one");
 
-test("both digests of a graph are known: of the definitions as written, and of the jobs that they became", async () => {
+test("both digests of a graph are known: of the definitions as written, and of the resulting jobs", async () => {
   const { graph } = await farm.submit({ parameters: { level: "high" } });
   const { templates, catalog } = graph;
   if (templates === null) throw new Error("the graph was made of definitions");
@@ -62,7 +62,7 @@ test("two graphs are compared by the digests of their jobs", async () => {
   ]);
 });
 
-test("a graph can be made of another one's jobs, as they were", async () => {
+test("a graph can be made from another graph's jobs, as they were", async () => {
   const first = await farm.submit({ parameters: { level: "high" } });
 
   const preview = await previewGraph(farm.services, { catalog: first.graph.catalog.slice(0, 12) });

@@ -27,7 +27,7 @@ describe("a catalog", () => {
     expect(second).toEqual({ ...first, isNew: false });
   });
 
-  test("is the same whatever the order, the comments and the files that things stand in", async () => {
+  test("is the same for any order, comments and division into files", async () => {
     const one = await push({
       "a.yml":
         "version: 1\nswitches: {pgo: }\njobs:\n  lint: {commands: x, timeout: 5m}\n  unit: {commands: y}\n",
@@ -56,7 +56,7 @@ describe("a catalog", () => {
     expect((await push({ "a.yml": text })).digest).not.toBe(before.digest);
   });
 
-  test("with a job that nobody could run is refused, with its place", async () => {
+  test("with a job that nobody could run is rejected, with its place", async () => {
     const pushing = push({ "a.yml": "version: 1\njobs:\n  a: {comands: x}\n" });
 
     await expect(pushing).rejects.toThrow('a.yml:3:7: job "a": there is no key "comands" here');
@@ -82,7 +82,7 @@ describe("the definitions of a commit", () => {
     );
   });
 
-  test("are remembered with the lines of their jobs, also when they are known from another commit", async () => {
+  test("are stored with the lines of their jobs, also when they are known from another commit", async () => {
     repository.write({
       ".grange/farm.yml":
         "version: 1\njobs:\n  # quick\n  a: {commands: x}\n\n  b:\n    commands: y\n",
@@ -95,7 +95,7 @@ describe("the definitions of a commit", () => {
     repository.write({ "a.txt": "4" });
     repository.commit("four");
     const second = await farm.submit();
-    // As if it had been read before places were noted.
+    // The state of a catalog that was read before places were stored.
     await db.run(sql`update catalog_source set places = null`);
     repository.write({ "a.txt": "5" });
     repository.commit("five");
@@ -115,7 +115,7 @@ describe("the definitions of a commit", () => {
     }
   });
 
-  test("are told of with line and column, also when they are known from another commit", async () => {
+  test("have problems with line and column, also when they are known from another commit", async () => {
     const broken =
       "version: 1\nparameters: {p: }\njobs:\n  a: {commands: x, timeout: '${parameters.p}'}\n";
     repository.write({ ".grange/farm.yml": broken });
@@ -129,7 +129,7 @@ describe("the definitions of a commit", () => {
     );
   });
 
-  test("name the entry when they come from the store", async () => {
+  test("have problems that name the entry when they come from the store", async () => {
     const pushed = await push({
       "a.yml":
         "version: 1\nparameters: {p: }\njobs:\n  a: {commands: x, timeout: '${parameters.p}'}\n",

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const everywhere = { repository: "*", branch: "*", priorityCap: null, top: false };
 
-/** A branch whose source is another repository, in which one job is defined. */
+/** Creates a branch whose source is another repository, in which one job is defined. */
 async function branchFromElsewhere(branch: string) {
   const other = testRepository();
   other.write({ ".grange/a.yml": "version: 1\njobs: {elsewhere: {commands: x}}\n" });
@@ -70,7 +70,7 @@ describe("a branch whose definitions come from elsewhere", () => {
     rmSync(other.path, { recursive: true });
   });
 
-  test("says why they cannot be had", async () => {
+  test("shows why they cannot be read", async () => {
     const { other, repository } = await branchFromElsewhere("gone");
     rmSync(other.path, { recursive: true });
 
@@ -81,7 +81,7 @@ describe("a branch whose definitions come from elsewhere", () => {
   });
 });
 
-test("a branch whose commits have them shows those of its newest commit", async () => {
+test("a branch whose commits contain definitions shows those of its newest commit", async () => {
   const repository = await farm.nameOfRepository();
   farm.repository.write({ ".grange/more.yml": "version: 1\njobs: {newest: {commands: x}}\n" });
   const sha = farm.repository.commit("One job more");
@@ -111,7 +111,7 @@ describe("definitions from elsewhere", () => {
     rmSync(other.path, { recursive: true });
   });
 
-  test("are those of a directory of the server's machine, read anew each time", async () => {
+  test("are those of a directory on the server's machine, read again each time", async () => {
     const path = mkdtempSync(join(tmpdir(), "grange-definitions-"));
     const file = join(path, "a.yml");
     writeFileSync(file, "version: 1\njobs: {local: {commands: x}}\n");
@@ -134,7 +134,7 @@ describe("definitions from elsewhere", () => {
     await expect(submitting).rejects.toThrow(says);
   });
 
-  test("need a right of their own where they lie on the server's machine", async () => {
+  test("on the server's machine require a separate right", async () => {
     const submitter = { name: "bob", grants: [{ ...everywhere, verb: "submit" as const }] };
     const from = { definitionsFrom: { kind: "directory" as const, path: "/srv" } };
 
@@ -142,8 +142,11 @@ describe("definitions from elsewhere", () => {
   });
 });
 
-describe("a commit that points at definitions", () => {
-  /** Another repository with a job, and the farm's own commit that points at its commit. */
+describe("a commit that points to definitions", () => {
+  /**
+   * Creates another repository with a job, and a commit of the farm's repository that points to its
+   * commit.
+   */
   function pointing(pointer?: (other: { path: string; sha: string }) => string) {
     const other = testRepository();
     other.write({ ".grange/a.yml": "version: 1\njobs: {pointed: {commands: x}}\n" });
@@ -159,7 +162,7 @@ describe("a commit that points at definitions", () => {
     return farm.repository.commit("Have definitions again");
   };
 
-  test("is tried on one branch, and comes to another one with the merge", async () => {
+  test("can be tried on one branch, and reaches another one with the merge", async () => {
     const { repository } = farm;
     const jobsOfMain = async () => {
       const { id } = await farm.submit({ rev: "main" });
@@ -182,7 +185,7 @@ describe("a commit that points at definitions", () => {
     expect(after).toEqual(["pointed"]);
   });
 
-  test("uses those of the other commit, whatever comes after it there", async () => {
+  test("uses those of the other commit, whatever follows it there", async () => {
     const { other, sha, rev } = pointing();
     other.write({ ".grange/a.yml": "version: 1\njobs: {later: {commands: x}}\n" });
     other.commit("Define another");
@@ -200,7 +203,7 @@ describe("a commit that points at definitions", () => {
     rmSync(other.path, { recursive: true });
   });
 
-  test("says what was pushed for its branch in the order in which the branch used it", async () => {
+  test("has pushed definitions in the order in which the branch used them", async () => {
     const { other, rev } = pointing();
 
     const { graph } = await farm.submit({ rev, branch: "train" });
@@ -211,7 +214,7 @@ describe("a commit that points at definitions", () => {
     rmSync(other.path, { recursive: true });
   });
 
-  test("is overruled by the source that the server holds for the branch", async () => {
+  test("is overridden by the source that the server has for the branch", async () => {
     const { other: held, repository } = await branchFromElsewhere("held");
     const { other, rev } = pointing();
 
@@ -223,7 +226,7 @@ describe("a commit that points at definitions", () => {
     for (const each of [held, other]) rmSync(each.path, { recursive: true });
   });
 
-  test("needs the right to read the other repository, and is no way for forks", async () => {
+  test("requires the right to read the other repository, and is not allowed for forks", async () => {
     const { other, rev } = pointing();
     const { graph } = await farm.submit({ rev });
     const grant = { ...everywhere, repository: graph.repository, verb: "submit" as const };
@@ -262,7 +265,7 @@ describe("a commit that points at definitions", () => {
     rmSync(other.path, { recursive: true });
   });
 
-  test("may not have definitions beside it, nor point at one that points on", async () => {
+  test("may not also have definitions, nor point to another pointer", async () => {
     const first = pointing();
     farm.repository.write({ ".grange/farm.yml": "version: 1\njobs: {own: {commands: x}}\n" });
     const both = farm.repository.commit("Have both");

@@ -12,8 +12,8 @@ afterAll(async () => {
   await db.close();
 });
 
-describe("what differs between two catalogs", () => {
-  test("is told by job, edge and switch", async () => {
+describe("the differences between two catalogs", () => {
+  test("are listed by job, edge and switch", async () => {
     const a = await push({
       "a.yml":
         "version: 1\nswitches: {pgo: }\njobs:\n  build: {commands: make}\n  unit: {commands: test, needs: [build], timeout: 5m}\n  old: {commands: x}\n",
@@ -51,7 +51,7 @@ describe("what differs between two catalogs", () => {
     ]);
   });
 
-  test("between a branch and a revision is that of their definitions", async () => {
+  test("between a branch and a revision are those of their definitions", async () => {
     repository.write({ ".grange/farm.yml": switched });
     repository.commit("as before");
     const name = await nameOfRepository();
@@ -78,7 +78,7 @@ describe("what differs between two catalogs", () => {
     expect((await diffCatalogs(services, "main", "main", name, everybody)).same).toBe(true);
   });
 
-  test("by a revision is asked for by somebody who may submit, for it makes the farm fetch", async () => {
+  test("by a revision require the right to submit, because the farm has to fetch it", async () => {
     const name = await nameOfRepository();
     const reader: Principal = { name: "eve", grants: [] };
 
@@ -88,7 +88,7 @@ describe("what differs between two catalogs", () => {
     expect((await diffCatalogs(services, "main", "main", name, reader)).same).toBe(true);
   });
 
-  test("names the jobs and edges that expressions become, with the values of the branch", async () => {
+  test("name the jobs and edges of expressions, with the values of the branch", async () => {
     const of = (needs: string, last: number) => `version: 1
 parameters: {level: {default: low}}
 jobs:
@@ -111,7 +111,7 @@ jobs:
     ]);
   });
 
-  test("shows expressions as they are where they cannot be filled", async () => {
+  test("show expressions unfilled when they cannot be filled", async () => {
     const of = (name: string, commands: string) =>
       `version: 1\njobs:\n  $merge:\n    $map: [1, 2]\n    each(n): {"${name}-\${n}": {commands: "${commands} \${parameters.level}"}}\n`;
     const others = {

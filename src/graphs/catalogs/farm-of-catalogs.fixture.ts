@@ -3,7 +3,7 @@ import type { Db } from "#db/db.ts";
 import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
 import { pushCatalog } from "./push-catalog.ts";
 
-/** A farm whose definitions a test pushes, or commits to its repository. */
+/** Returns a farm whose definitions a test pushes, or commits to its repository. */
 export async function farmOfCatalogs(db: Db) {
   const farm = await farmOfGraphs(db);
   farm.repository.write({ ".grange/farm.yml": switched });
@@ -13,12 +13,12 @@ export async function farmOfCatalogs(db: Db) {
     ...farm,
     services,
     push: (files: Record<string, string>) => pushCatalog(services, { files }, everybody),
-    /** The name of the farm's own repository, which has a graph from now on. */
+    /** Returns the name of the farm's own repository, which has a graph from then on. */
     nameOfRepository: async () => (await farm.submit()).graph.repository,
   };
 }
 
-/** Definitions with something of everything. */
+/** Definitions with at least one of each kind of entry. */
 export const switched = `version: 1
 switches:
   pgo: {description: Profile-guided}

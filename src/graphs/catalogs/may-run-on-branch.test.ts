@@ -29,7 +29,7 @@ function wanted(part: Partial<WantedOnBranch> = {}): WantedOnBranch {
 }
 
 describe("a protected branch", () => {
-  test("runs what is signed and as it was signed", () => {
+  test("runs signed definitions, exactly as they were signed", () => {
     expect(admit(wanted())).toEqual({ ok: true, priority: 0, cap: 100 });
     expect(admit(wanted({ requestedPriority: 100 }))).toMatchObject({ ok: true, priority: 100 });
   });
@@ -80,7 +80,7 @@ describe("a protected branch", () => {
     expect(admit(wanted(part))).toEqual({ ok: false, refusal: expect.stringContaining(refusal) });
   });
 
-  test("refuses the release of a breakpoint by who has no grant for it there", () => {
+  test("rejects the release of a breakpoint by a principal without that grant there", () => {
     const elsewhere = alice({ verb: "release", branch: "main" }, { verb: "submit" });
 
     expect(() => requireGrant(elsewhere, "release", where)).toThrow(
@@ -92,13 +92,13 @@ describe("a protected branch", () => {
     ).not.toThrow();
   });
 
-  test.each(Verb.options)("refuses to %s for who has every other grant", (verb) => {
+  test.each(Verb.options)("rejects to %s for a principal with every other grant", (verb) => {
     const others = Verb.options.filter((other) => other !== verb).map((other) => ({ verb: other }));
 
     expect(() => requireGrant(alice(...others), verb, where)).toThrow(`alice may not ${verb} on`);
   });
 
-  test("gives the top class to who has a grant with it", () => {
+  test("allows the top class for a principal whose grant has it", () => {
     const principal = alice({ verb: "submit", top: true });
 
     expect(admit(wanted({ top: true, principal }))).toMatchObject({ ok: true });

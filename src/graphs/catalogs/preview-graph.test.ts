@@ -12,7 +12,7 @@ afterAll(async () => {
 });
 
 describe("a preview", () => {
-  test("says which jobs have a result already, and submitting it makes the same jobs", async () => {
+  test("shows which jobs have a result already, and a submission makes the same jobs", async () => {
     repository.write({
       ".grange/farm.yml":
         "version: 1\njobs:\n  one: {commands: one}\n  two: {commands: two, needs: {one: {outputs: []}}}\n",
@@ -33,7 +33,7 @@ describe("a preview", () => {
     expect(after.edges).toEqual([{ job: "two", on: "one", condition: "success" }]);
   });
 
-  test("has what somebody would change for that graph alone, and can be submitted by its digest at once", async () => {
+  test("includes customisations for that graph, and can be submitted by its digest at once", async () => {
     repository.write({
       ".grange/farm.yml": "version: 1\njobs:\n  lone: {commands: lone, inputs: []}\n",
     });

@@ -4,7 +4,7 @@ import { signedDigestOf } from "./signed-digest.ts";
 const build = { name: "build", definition: { commands: ["make"], environment: { A: "1" } } };
 const tests = { name: "tests", definition: { commands: ["make check"], needs: { build: {} } } };
 
-test("the order of definitions and of their keys says nothing", () => {
+test("the order of definitions and of their keys does not matter", () => {
   const turned = { name: "build", definition: { environment: { A: "1" }, commands: ["make"] } };
 
   expect(signedDigestOf([tests, turned])).toBe(signedDigestOf([build, tests]));
@@ -31,7 +31,7 @@ test.each([
   expect(signedDigestOf([changed, tests])).not.toBe(signedDigestOf([build, tests]));
 });
 
-test("a name or a definition more, or less, is another thing to sign", () => {
+test("an additional, missing or renamed definition changes the digest", () => {
   const digests = [
     signedDigestOf([]),
     signedDigestOf([build]),
@@ -46,7 +46,7 @@ test("a name or a definition more, or less, is another thing to sign", () => {
   expect(new Set(digests).size).toBe(digests.length);
 });
 
-test("of what is no job, all is signed", () => {
+test("parts that are not jobs are signed completely", () => {
   const parameter = { name: "parameter/prefers", isJob: false };
   const one = signedDigestOf([{ ...parameter, definition: { priority: 1 } }]);
 

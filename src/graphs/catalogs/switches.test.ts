@@ -23,7 +23,7 @@ describe("switches and named graphs", () => {
     };
   };
 
-  test("without a name, all jobs are meant, and switches are as declared", async () => {
+  test("without a name, the graph has all jobs, and switches have their declared values", async () => {
     const { states, switches } = await look({});
 
     expect(Object.keys(states)).toEqual([
@@ -37,7 +37,7 @@ describe("switches and named graphs", () => {
     expect(switches).toEqual({ pgo: false, channel: "nightly" });
   });
 
-  test("a named graph has what it selects, what that needs, and its own values", async () => {
+  test("a named graph has the jobs that it selects, the jobs that they need, and its own values", async () => {
     const { states, switches } = await look({ graph: "nightly" });
 
     expect(states).toEqual({
@@ -49,7 +49,7 @@ describe("switches and named graphs", () => {
     expect(switches).toEqual({ pgo: true, channel: "nightly" });
   });
 
-  test("what is given comes before what the graph says", async () => {
+  test("given values override the values of the graph", async () => {
     const { switches } = await look({
       graph: "nightly",
       switches: { pgo: "off", channel: "beta" },
@@ -58,7 +58,7 @@ describe("switches and named graphs", () => {
     expect(switches).toEqual({ pgo: false, channel: "beta" });
   });
 
-  test("a selection takes along what its jobs need, and no more", async () => {
+  test("a selection includes the jobs that its jobs need, and no more", async () => {
     const { states } = await look({ switches: { pgo: "on" }, select: "kind:test | kind:b2g" });
 
     expect(states).toEqual({ build: "ready", pgo: "ready", unit: "blocked" });

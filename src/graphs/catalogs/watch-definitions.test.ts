@@ -42,7 +42,7 @@ async function branchWith(branch: string, rev: string | undefined) {
   return { other, sha, repository, noticed };
 }
 
-test("a commit to the repository that a branch has its definitions from is noticed, stored and shown, without a submission", async () => {
+test("a commit to the source repository of a branch is noticed, stored and shown, without a submission", async () => {
   const { other, sha, noticed } = await branchWith("try", "main");
   expect(await noticed()).toBeNull();
 
@@ -67,7 +67,7 @@ test("a commit to the repository that a branch has its definitions from is notic
   expect(await noticed()).toEqual(second);
 });
 
-test("two servers that look at once read each source once, and none before its time", async () => {
+test("two servers that check at once read each source once, and none before its time", async () => {
   await watchDefinitions(farm.services, after(10));
 
   const both = await Promise.all([
@@ -80,7 +80,7 @@ test("two servers that look at once read each source once, and none before its t
   expect(await watchDefinitions(farm.services, after(11.5))).toBe(0);
 });
 
-test("definitions that are wrong are told with the branch; what was read last stays", async () => {
+test("invalid definitions are reported with the branch, and the last valid ones stay", async () => {
   const { other, sha, noticed } = await branchWith("wrong", "HEAD");
   await watchDefinitions(farm.services, after(20));
   other.write({ ".grange/a.yml": "version: 1\njobs: {first: {commands: x}\n" });
@@ -98,7 +98,7 @@ test("definitions that are wrong are told with the branch; what was read last st
   expect(await noticed()).toMatchObject({ commit: mended, problem: null });
 });
 
-test("neither a commit's id nor a source that no branch has any more is watched", async () => {
+test("neither commit ids nor sources without a branch are watched", async () => {
   const pinned = await branchWith("pinned", undefined);
   const { repository, noticed } = await branchWith("gone", "main");
   await watchDefinitions(farm.services, after(30));

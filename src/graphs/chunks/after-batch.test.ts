@@ -44,7 +44,7 @@ test.each([
   expect(afterFailure(of, retries)).toEqual({ again, failed });
 });
 
-test("whichever items are bad: each of them is given up, and no other", () => {
+test("whichever items are bad, each of them is given up, and no other", () => {
   for (let bad = 0; bad < 256; bad++) {
     const all = Array.from({ length: 8 }, (_, n) => ({ item: `${n}`, failures: 0 }));
     const isBad = ({ item }: { readonly item: string }) => ((bad >> Number(item)) & 1) === 1;

@@ -38,7 +38,7 @@ async function workers(count: number): Promise<PretendedWorker[]> {
 
 type Answer = Parameters<HeldBatch["finish"]>[0];
 
-/** Lets workers take batches and answer, until there are no more. Answers the batches that ended well. */
+/** Lets workers take batches and answer, until there are no more; returns the batches that succeeded. */
 async function workOff(
   on: readonly PretendedWorker[],
   answer: (items: readonly string[]) => Answer = () => ({}),
@@ -65,7 +65,7 @@ async function stateOf(id: GraphId): Promise<string | undefined> {
 }
 
 describe("a chunked job", () => {
-  test("whose graph's priority changes has it in all batches that wait in the queue", async () => {
+  test("gets its graph's new priority in all batches that wait in the queue", async () => {
     const id = await farm.submitJobs(chunked(names(4), ", min: 2, max: 2"));
     const priorities = () =>
       db.many(
@@ -82,7 +82,7 @@ describe("a chunked job", () => {
     await farm.settle();
   });
 
-  test("is over when all its items are, and what needs it goes on", async () => {
+  test("ends when all its items have ended, and then dependent jobs continue", async () => {
     const on = await workers(3);
     const id = await farm.submitJobs(`${chunked(names(20))}  after: {kind: dummy, needs: [c]}`);
 
@@ -93,7 +93,7 @@ describe("a chunked job", () => {
     expect(await farm.states(id)).toEqual({ c: "succeeded", after: "succeeded" });
   });
 
-  test("has no more batches at once than it may, and at least as many as it must", async () => {
+  test("has at most the allowed number of simultaneous batches, and at least the required number", async () => {
     const on = await workers(6);
     const few = await farm.submitJobs(chunked(names(30), ", max: 2"));
     expect((await chunkProgress(db, few, "c"))?.batches).toHaveLength(2);
@@ -107,7 +107,7 @@ describe("a chunked job", () => {
     await farm.settle();
   });
 
-  test("is done once, item by item, while ten machines become one and ten again", async () => {
+  test("processes each item once, while ten machines become one and ten again", async () => {
     const on = await workers(10);
     const id = await farm.submitJobs(chunked(names(200)));
     await farm.settle();
@@ -136,7 +136,7 @@ describe("a chunked job", () => {
     expect(progress).toMatchObject({ items: 200, done: 200, failed: 0 });
   });
 
-  test("finds the item that fails by halves, tries it as often as it may, and does the others", async () => {
+  test("finds the failing item by halving, retries it as often as allowed, and processes the others", async () => {
     const on = await workers(2);
     const id = await farm.submitJobs(chunked(names(16), ", max: 1", "    retries: 1\n"));
     let alone = 0;
@@ -157,7 +157,7 @@ describe("a chunked job", () => {
     expect(run?.message).toContain("an item failed: item-5");
   });
 
-  test("succeeds when what failed once does not fail again", async () => {
+  test("succeeds when an item that failed once does not fail again", async () => {
     const on = await workers(2);
     const id = await farm.submitJobs(chunked(names(8), "", "    retries: 1\n"));
     let failures = 0;
@@ -167,7 +167,7 @@ describe("a chunked job", () => {
     expect(await stateOf(id)).toBe("succeeded");
   });
 
-  test("that cannot be retried fails with the items of the batch that failed", async () => {
+  test("without retries fails with the items of the failed batch", async () => {
     const on = await workers(1);
     const id = await farm.submitJobs(chunked(["a", "b"], ", max: 1"));
 
@@ -176,7 +176,7 @@ describe("a chunked job", () => {
     expect(await stateOf(id)).toBe("failed");
   });
 
-  test("takes its items from what another job has listed", async () => {
+  test("takes its items from a list that another job made", async () => {
     const on = await workers(2);
     const id = await farm.submitJobs(
       `  list: {commands: "list # ${randomUUID()}", outputs: [list.txt]}\n` +
@@ -192,7 +192,7 @@ describe("a chunked job", () => {
     expect(await stateOf(id)).toBe("succeeded");
   });
 
-  test("puts together what its batches made", async () => {
+  test("merges the outputs of its batches", async () => {
     const on = await workers(2);
     const id = await farm.submitJobs(
       `${chunked(["a", "b", "c", "d"], "", "    outputs: [reports]\n")}  use: {commands: "use # ${randomUUID()}", inputs: [], needs: {c: {outputs: reports}}}`,
@@ -205,7 +205,7 @@ describe("a chunked job", () => {
     expect(await stateOf(id)).toBe("succeeded");
   });
 
-  test("whose batches made one file differently fails, and names it", async () => {
+  test("whose batches made different versions of one file fails, and names it", async () => {
     const on = await workers(2);
     const id = await farm.submitJobs(
       chunked(["a", "b", "c", "d"], "", "    outputs: [report.txt]\n"),
@@ -218,7 +218,7 @@ describe("a chunked job", () => {
     expect(run?.message).toMatch(/do not fit together: .*report\.txt.* comes from batch/);
   });
 
-  test("learns from what its items took, and begins with the long ones", async () => {
+  test("learns from the durations of its items, and begins with the long ones", async () => {
     const on = await workers(1);
     const jobs = (n: number) =>
       chunked(["quick", "slow", "usual"], `, max: 1, results: took.json`).replace(
@@ -235,7 +235,7 @@ describe("a chunked job", () => {
     expect(first).not.toContain("quick");
   });
 
-  test("executes no batch whose result is known", async () => {
+  test("does not execute a batch whose result is known", async () => {
     const on = await workers(1);
     const jobs = chunked(["a", "b", "c"], ", max: 1");
     await farm.submitJobs(jobs);
@@ -252,7 +252,7 @@ describe("a chunked job", () => {
     );
   });
 
-  test("that is cancelled gives back its workers", async () => {
+  test("releases its workers when it is cancelled", async () => {
     const on = await workers(2);
     const id = await farm.submitJobs(chunked(names(50)));
     const held = await on[0]?.take();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { durationsOf, estimateItems } from "./estimate-items.ts";
 import { readItems } from "./read-items.ts";
 
-test("an item is expected to take what it took lately, and a new one what is usual", () => {
+test("an item is expected to take its recent time, and a new item the median", () => {
   const history = new Map([
     ["a", 10],
     ["b", 500],
@@ -15,7 +15,7 @@ test("an item is expected to take what it took lately, and a new one what is usu
   });
 });
 
-describe("what the items of a batch took", () => {
+describe("the durations of the items of a batch", () => {
   const items = [
     { item: "a", estimateMs: 100 },
     { item: "b", estimateMs: 300 },

@@ -27,17 +27,18 @@ describe("a batch", () => {
   test("begins with the largest item, and is filled with those that fit", () => {
     const [first] = makeBatches(waiting(10, 100, 20, 30), room({ idle: 1, budgetMs: 130 }));
 
-    // 160 ms are left, for one worker: half of them is a batch, which the largest item fills alone.
+    // 160 ms are left for one worker: a batch takes half of them, and the largest item fills it
+    // alone.
     expect(first).toEqual(["i1"]);
   });
 
-  test("takes no longer than the budget, but for an item that does so alone", () => {
+  test("takes no longer than the budget, except with an item that is longer itself", () => {
     const batches = makeBatches(waiting(500, 40, 40, 40, 40), room({ idle: 2, budgetMs: 80 }));
 
     expect(batches).toEqual([["i0"], ["i1"]]);
   });
 
-  test("shrinks towards the end", () => {
+  test("becomes smaller towards the end", () => {
     let rest = waiting(...Array.from({ length: 64 }, () => 10));
     const sizes: number[] = [];
     while (rest.length > 0) {
@@ -49,7 +50,7 @@ describe("a batch", () => {
     expect(sizes).toEqual([32, 16, 8, 4, 2, 1, 1]);
   });
 
-  test("that is tried again has exactly its items, and goes first", () => {
+  test("that is retried has exactly its items, and comes first", () => {
     const again = ["a", "b"].map((item) => ({ item, estimateMs: 1, again: 14 }));
     const alone = { item: "c", estimateMs: 1, again: 15 };
 
@@ -59,7 +60,7 @@ describe("a batch", () => {
   });
 });
 
-test("whatever waits, and whoever is idle: nothing is in two batches, and there are never more than may be", () => {
+test("for any items and idle workers, nothing is in two batches, and the allowed number is not exceeded", () => {
   let seed = 1;
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647;
@@ -82,7 +83,7 @@ test("whatever waits, and whoever is idle: nothing is in two batches, and there 
     expect(new Set(inBatches).size).toBe(inBatches.length);
     expect(batches.every((batch) => batch.length > 0)).toBe(true);
     expect(underWay + batches.length).toBeLessThanOrEqual(Math.max(max, underWay));
-    // When there is work and it is allowed, some of it is begun.
+    // When there is work and it is allowed, some batch must begin.
     const mustBegin = items.length > 0 && underWay < min;
     expect(mustBegin && batches.length === 0).toBe(false);
   }

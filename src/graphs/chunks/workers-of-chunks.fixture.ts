@@ -12,7 +12,7 @@ import type { farmOfKinds } from "../kinds/farm-of-kinds.fixture.ts";
 
 type Farm = Awaited<ReturnType<typeof farmOfKinds>>;
 
-/** The pool that the tests' chunked jobs ask for, so that no other worker counts. */
+/** The pool that the tests' chunked jobs require, so that no other worker counts. */
 export const pool = "chunks";
 
 /** A batch that was assigned to a simulated worker. */
@@ -35,7 +35,7 @@ export class PretendedWorker {
     this.name = name;
   }
 
-  /** Registers, possibly again: its earlier leases are lost. */
+  /** Registers the worker, possibly again; then its earlier leases are lost. */
   async come(): Promise<void> {
     this.#instanceId = randomUUID();
     await this.#farm.queue.register({
@@ -54,7 +54,7 @@ export class PretendedWorker {
     });
   }
 
-  /** Takes a batch, when there is one. */
+  /** Takes a batch, if there is one. */
   async take(): Promise<HeldBatch | undefined> {
     const me = { name: this.name, instanceId: this.#instanceId };
     const [leased] = await this.#farm.queue.claim(me, 1, 0, new AbortController().signal);

@@ -16,13 +16,13 @@ const numbers = (jobs: readonly WaitingOfKey[]) => {
   return chosen && [chosen.into.graphNumber, chosen.older.map((job) => job.graphNumber)];
 };
 
-test("the newest answers for all that waited long enough, whatever its own age", () => {
+test("the newest job stands for all that waited long enough, whatever its own age", () => {
   const newest = waiting(9, { waitedMs: 0 });
 
   expect(numbers([waiting(3), newest, waiting(5)])).toEqual([9, [5, 3]]);
 });
 
-test("the newest is that of the newest commit, not what was submitted last", () => {
+test("the newest is that of the newest commit, not the latest submission", () => {
   const again = waiting(9, { committedMs: 1_500 });
 
   expect(numbers([waiting(1), waiting(3), waiting(2), again])).toEqual([3, [2, 9, 1]]);
@@ -37,7 +37,7 @@ test.each([
   expect(numbers(jobs)).toBeUndefined();
 });
 
-test("the newest job's definition says how many and how long", () => {
+test("the newest job's definition sets the depth and the time", () => {
   const strict = waiting(9, { minDepth: 3 });
 
   expect(numbers([waiting(1), waiting(2), strict])).toBeUndefined();

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const later = (ms: number) => new Date(Date.now() + ms);
 
-/** Submits so many commits with a slow job each, and a report that needs it. */
+/** Submits this number of commits, each with a slow job, and a report that needs it. */
 async function submitCommits(
   count: number,
   rules = "min-depth: 2",
@@ -54,7 +54,7 @@ function states(ids: readonly GraphId[]): Promise<(string | undefined)[]> {
 }
 
 test.each([{ queued: true }, { queued: false }])(
-  "of commits that wait, the newest one's run answers for the older ones (queued: $queued)",
+  "among waiting commits, the newest one's run stands for the older ones (queued: $queued)",
   async ({ queued }) => {
     const ids = await submitCommits(3, undefined, queued);
 
@@ -82,7 +82,7 @@ test.each([
   expect(await states(ids)).toEqual(["queued", "queued", "queued"]);
 });
 
-test("what was customised is not answered for, and answers for nothing", async () => {
+test("a customised job is neither coalesced nor used for others", async () => {
   const ids = await submitCommits(3, "min-depth: 1");
   await db.run(sql`
     update job set patch = '{"retries": 1}', template_definition = definition
@@ -93,14 +93,14 @@ test("what was customised is not answered for, and answers for nothing", async (
   expect(await states(ids)).toEqual(["coalesced", "queued", "queued"]);
 });
 
-test("commits for which no branch was named do not answer for each other", async () => {
+test("commits without a branch are not coalesced", async () => {
   const ids = await submitCommits(3, "min-depth: 1");
   await db.run(sql`update graph set branch = '' where id = any(${ids}::uuid[])`);
 
   expect(await coalesceJobs(db, farm.queue, new Date())).toBe(0);
 });
 
-test("what a worker has taken runs to its end", async () => {
+test("a run that a worker has taken continues to its end", async () => {
   const ids = await submitCommits(3, "min-depth: 1");
   const leased = await farm.claim(10_000);
 
@@ -113,7 +113,7 @@ test("what a worker has taken runs to its end", async () => {
     await farm.queue.finish({ lease, outcome: "succeeded", exitCode: 0 });
 });
 
-test("what was coalesced runs when somebody activates it, and is not coalesced again", async () => {
+test("a coalesced job runs when it is activated, and is not coalesced again", async () => {
   const ids = await submitCommits(3);
   await coalesceJobs(db, farm.queue, new Date());
   const services = { db, pricePerWorkerMinute: 0 };
@@ -132,7 +132,7 @@ test("what was coalesced runs when somebody activates it, and is not coalesced a
   ]);
 });
 
-test("when the run that answers fails, what is to be bisected is offered", async () => {
+test("when the run that is used for others fails, the range to bisect is shown", async () => {
   const good = await submitCommits(1);
   await farm.work();
   const commit = (await wholeGraph(db, good[0] as GraphId))?.commit;
@@ -155,7 +155,7 @@ test("when the run that answers fails, what is to be bisected is offered", async
   });
 });
 
-test("what answers may be answered for itself; the last one is named", async () => {
+test("the run that is used may itself be coalesced; the last one is named", async () => {
   const ids = await submitCommits(2, "min-depth: 1");
   await coalesceJobs(db, farm.queue, new Date());
   const key = (await jobDetail(db, ids[0] as GraphId, "slow"))?.definition as {

@@ -29,7 +29,7 @@ afterAll(async () => {
 const hourMs = 3_600_000;
 const later = (ms: number) => new Date(Date.now() + ms);
 
-/** Commits definitions that are unlike all others, so that the cache has nothing of them. */
+/** Commits unique definitions, so that the cache has no result for them. */
 function commitJobs(jobs: string): void {
   farm.repository.write({ ".grange/jobs.yml": `version: 1\njobs:\n${jobs}\n# ${randomUUID()}` });
   farm.repository.commit("Change");
@@ -66,7 +66,7 @@ test.each([
   expect((await jobSummary(db, id, "a"))?.reason).toBe("waited longer than 1h 30m for its start");
 });
 
-test("a job that is ready, or was until it expired, has waited: times have a row for it", async () => {
+test("a job that was ready, even if it expired, has waited: times have a row for it", async () => {
   const pool = `none-${randomUUID()}`;
   const id = await submit(
     `  a: {commands: RUN, ttl: 1h, platform: {pool: ${pool}}}\n  blocked: {commands: RUN, ttl: 1h, needs: [a], platform: {pool: ${pool}}}`,
@@ -97,7 +97,7 @@ test("a job that is ready, or was until it expired, has waited: times have a row
   expect((await jobDetail(db, id, "blocked"))?.runList).toEqual([]);
 });
 
-test("a blocked job expires, too; what it waits for goes on", async () => {
+test("a blocked job expires, too; the job that it waits for continues", async () => {
   const id = await submit("  a: {commands: RUN}\n  b: {commands: RUN, needs: [a], ttl: 1h}");
 
   await expireJobs(db, farm.queue, later(2 * hourMs));
@@ -121,7 +121,7 @@ test("a queued job expires: its run and its execution end", async () => {
   expect(executions).toMatchObject([{ state: { kind: "finished", outcome: "cancelled" } }]);
 });
 
-test("an execution that another run shares goes on for that one", async () => {
+test("an execution that another run shares continues for that run", async () => {
   commitJobs(`  a: {commands: "x # ${randomUUID()}", ttl: 1h}`);
   const hasty = await farm.submit({ ttl: "30m" });
   const patient = await farm.submit();
@@ -134,7 +134,7 @@ test("an execution that another run shares goes on for that one", async () => {
   expect(await farm.states(patient.id)).toEqual({ a: "succeeded" });
 });
 
-test("a job that a worker has taken does not expire any more", async () => {
+test("a job that a worker has taken does not expire", async () => {
   const id = await submit("  a: {commands: RUN, ttl: 1h}");
   await farm.prepare();
   const [leased] = await farm.claim(10_000);
@@ -166,7 +166,7 @@ test("a graph's ttl is an upper bound for all its jobs", async () => {
   await expect(farm.submit({ ttl: "soon" })).rejects.toThrow("no duration from 1s to 30d");
 });
 
-test("a skipped job does not expire, and begins its time anew when it is revived", async () => {
+test("a skipped job does not expire, and gets its full time when it is revived", async () => {
   const id = await submit("  a: {commands: RUN}\n  b: {commands: RUN, needs: [a], ttl: 1h}");
   await farm.work(() => ({ exitCode: 1 }));
 
@@ -188,7 +188,7 @@ test("a skipped job does not expire, and begins its time anew when it is revived
   expect(revived?.getTime()).toBeGreaterThan(Date.now() + 0.9 * hourMs);
 });
 
-test("a graph whose jobs have expired can be cloned, and the clone has its whole time", async () => {
+test("a graph with expired jobs can be cloned, and the clone has its full time", async () => {
   const id = await submit("  a: {commands: RUN, ttl: 1h}\n  b: {commands: RUN, needs: [a]}");
   await expireJobs(db, farm.queue, later(2 * hourMs));
   const services = { db, planToday: () => Promise.reject(new Error("nobody asked for today's")) };

@@ -21,7 +21,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** The graphs that jobs of a graph made, the first made first. */
+/** Returns the graphs that jobs of a graph made, the oldest first. */
 async function childrenOf(id: GraphId): Promise<GraphId[]> {
   const rows = await db.many(
     z.object({ id: GraphId }),
@@ -34,7 +34,7 @@ const inline = (jobs: string) => `  g: {kind: graph, definitions: {version: 1, j
 const writes = (text: string) => ({ outputs: { ".grange-graph.yml": text } });
 
 describe("a graph job", () => {
-  test("whose commands write definitions runs what these say, and ends as it ends", async () => {
+  test("whose commands write definitions runs these, and ends with the same outcome", async () => {
     const id = await farm.submitJobs(
       `  g: {kind: graph, commands: "generate # ${randomUUID()}"}\n  after: {kind: dummy, needs: [g]}`,
     );
@@ -56,7 +56,7 @@ describe("a graph job", () => {
     });
   });
 
-  test("goes on for as long as its graph does", async () => {
+  test("continues as long as its graph", async () => {
     const id = await farm.submitJobs(inline("{slow: {kind: dummy, dummy: {after: 1h}}}"));
     expect(await farm.states(id)).toEqual({ g: "running" });
 
@@ -65,13 +65,13 @@ describe("a graph job", () => {
     expect(await farm.states(id)).toEqual({ g: "succeeded" });
   });
 
-  test("whose graph has nothing but joins is over with it at once", async () => {
+  test("whose graph has only joins ends with it at once", async () => {
     const id = await farm.submitJobs(inline("{all: {kind: join}}"));
 
     expect(await farm.states(id)).toEqual({ g: "succeeded" });
   });
 
-  test("fails when its graph does, and names it and what failed", async () => {
+  test("fails when its graph fails, and names the graph and its failed jobs", async () => {
     const id = await farm.submitJobs(inline("{bad: {kind: dummy, dummy: {outcome: failed}}}"));
 
     expect(await farm.states(id)).toEqual({ g: "failed" });
@@ -79,7 +79,7 @@ describe("a graph job", () => {
     expect((await farm.runs(id, "g"))[0]?.message).toBe(`its graph ${child} failed: bad`);
   });
 
-  test("passes when a job of its graph is retriggered and passes, and so does what needs it", async () => {
+  test("succeeds when a job of its graph is retriggered and succeeds, and so do dependent jobs", async () => {
     const id = await farm.submitJobs(
       [
         inline(
@@ -119,7 +119,7 @@ describe("a graph job", () => {
     expect(whole?.jobList.find(({ name }) => name === "mourn")?.stale).toBe(true);
   });
 
-  test("is left out of a retrigger that repairs its graph, and passes with it", async () => {
+  test("is left out of a retrigger that repairs its graph, and succeeds with it", async () => {
     const id = await farm.submitJobs(
       [
         inline(
@@ -163,7 +163,7 @@ describe("a graph job", () => {
     });
   });
 
-  test("runs anew when only some of what failed in its graph is retriggered with it", async () => {
+  test("runs again when only some of the failures in its graph are retriggered with it", async () => {
     const id = await farm.submitJobs(
       inline(
         "{one: {kind: dummy, dummy: {outcome: failed}}, other: {kind: dummy, dummy: {outcome: failed}}}",
@@ -183,7 +183,7 @@ describe("a graph job", () => {
     ]);
   });
 
-  test("stays as it is when a job of an earlier run's graph is retriggered", async () => {
+  test("does not change when a job of an earlier run's graph is retriggered", async () => {
     const id = await farm.submitJobs(
       "  g: {kind: graph, retries: 1, definitions: {version: 1, jobs: {flaky: {kind: dummy, dummy: {outcomes: [failed, succeeded]}}}}}",
     );
@@ -212,7 +212,7 @@ describe("a graph job", () => {
     expect(await childrenOf(id)).toHaveLength(2);
   });
 
-  test("that is cancelled takes its graph along", async () => {
+  test("that is cancelled also cancels its graph", async () => {
     const id = await farm.submitJobs(inline("{waits: {kind: breakpoint}}"));
 
     await cancelGraph(db, farm.queue, everybody, id);
@@ -223,7 +223,7 @@ describe("a graph job", () => {
     expect(await farm.states(id)).toEqual({ g: "cancelled" });
   });
 
-  test("whose graph was cancelled by itself is cancelled", async () => {
+  test("whose graph was cancelled is cancelled", async () => {
     const id = await farm.submitJobs(inline("{waits: {kind: breakpoint}}"));
     const [child] = await childrenOf(id);
     if (child === undefined) throw new RangeError("no child");
@@ -234,7 +234,7 @@ describe("a graph job", () => {
     expect(await farm.states(id)).toEqual({ g: "cancelled" });
   });
 
-  test("whose result the action cache knows makes its graph all the same", async () => {
+  test("whose result is cached still makes its graph", async () => {
     const commands = `generate # ${randomUUID()}`;
     const jobs = `  g: {kind: graph, inputs: [], commands: "${commands}"}`;
     const made = writes("version: 1\njobs: {inner: {kind: dummy}}");
@@ -249,7 +249,7 @@ describe("a graph job", () => {
   });
 });
 
-describe("what a stranger's commands write", () => {
+describe("untrusted definitions from commands", () => {
   test.each([
     { what: "nothing", outputs: {}, says: "did not write .grange-graph.yml" },
     { what: "no YAML", outputs: { ".grange-graph.yml": "jobs: [" }, says: ".grange-graph.yml" },
@@ -282,7 +282,7 @@ describe("what a stranger's commands write", () => {
     expect((await farm.runs(id, "g"))[0]?.message).toContain(says);
   });
 
-  test("a graph that makes itself without end is ended four deep", async () => {
+  test("a graph that makes itself endlessly is stopped at depth four", async () => {
     const itself = `version: 1\njobs: {g: {kind: graph, inputs: [], commands: "again # ${randomUUID()}"}}`;
     const id = await farm.submitJobs(`  g: {kind: graph, commands: "generate # ${randomUUID()}"}`);
 

@@ -8,7 +8,7 @@ import { childGraphTasks, chunkTasks, serverJobTasks } from "./serve-server-jobs
 import { nextDue } from "./server-job.store.ts";
 import { Webhooks } from "./webhooks.ts";
 
-/** A farm without workers whose time only passes when a test says so. */
+/** Returns a farm without workers whose time only advances when a test requests it. */
 export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
   const farm = await farmOfGraphs(db);
   let now = new Date();
@@ -24,7 +24,7 @@ export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
       did = await prepareReadyJobs(farm.parts);
       for (const task of tasks) did += await task.run(now);
       if (did > 0) continue;
-      // The queue uses the real time, and so does the work after its executions.
+      // The queue uses the real time, and so does the work that follows its executions.
       const due = await nextDue(db);
       if (due !== undefined && due > now && due <= new Date()) {
         now = new Date();
@@ -37,7 +37,7 @@ export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
     services,
     now: () => now,
     settle,
-    /** Commits jobs, in YAML's words and indented by two, and submits their graph. */
+    /** Commits jobs, as YAML lines indented by two, and submits their graph. */
     async submitJobs(jobs: string) {
       farm.repository.write({
         ".grange/jobs.yml": `version: 1\njobs:\n${jobs}\n# ${randomUUID()}`,
@@ -47,7 +47,7 @@ export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
       await settle();
       return id;
     },
-    /** As `work`, with all that the farm does in between. Answers the scripts that were run. */
+    /** Like `work`, with all of the farm's work in between; returns the scripts that were run. */
     async workAll(answer?: Parameters<typeof farm.work>[0]) {
       const scripts: string[] = [];
       for (;;) {
@@ -57,7 +57,10 @@ export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
         scripts.push(...ran);
       }
     },
-    /** Advances the time until something is due, and does it. Returns the elapsed time in ms. */
+    /**
+     * Advances the time until something is due, and does the due work. Returns the elapsed time in
+     * ms.
+     */
     async untilNextDue() {
       const due = await nextDue(db);
       const ms = due === undefined ? Number.POSITIVE_INFINITY : due.getTime() - now.getTime();

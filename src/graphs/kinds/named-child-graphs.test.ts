@@ -81,7 +81,7 @@ test.each([
   await expect(submitted(`${b2g}  g: ${job}\n`)).rejects.toThrow(says);
 });
 
-test("a named graph that would be within itself ends its job with what to do", async () => {
+test("a named graph that would contain itself fails its job, with advice", async () => {
   const id = await submitted(`
 version: 1
 graphs: {all: {}}
@@ -98,7 +98,7 @@ jobs:
   );
 });
 
-test("a graph that is written in place can name its own graphs", async () => {
+test("a graph with inline definitions can name its own graphs", async () => {
   const id = await submitted(`
 version: 1
 jobs:

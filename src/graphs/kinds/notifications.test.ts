@@ -14,7 +14,7 @@ const db = await freshDb();
 let farm: Awaited<ReturnType<typeof farmOfKinds>>;
 let server: Server;
 let url: string;
-/** What the server answers, one after the other; then 204. */
+/** The statuses with which the server answers, one after the other; then 204. */
 let answers: number[] = [];
 let heard: { readonly id: string | undefined; readonly body: Record<string, unknown> }[] = [];
 
@@ -38,7 +38,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** Tries what is to be told, when its time has come, until nothing is left. Answers the waits in ms. */
+/** Advances the time to each attempt until nothing is left; returns the waits in ms. */
 async function deliverAll(): Promise<number[]> {
   const waits: number[] = [];
   let now = farm.now();
@@ -58,7 +58,7 @@ const notify = (to: string) =>
   `  bad: {kind: dummy, dummy: {outcome: failed}}\n  n: {kind: notify, to: ["${to}"], message: look, needs: {bad: {on: end}}}`;
 
 describe("a notification", () => {
-  test("is delivered, though its place fails twice, once with all that is known", async () => {
+  test("is delivered once with all data, although its receiver fails twice", async () => {
     answers = [500, 503];
     heard = [];
     const id = await farm.submitJobs(notify(`${url}/build`));
@@ -78,7 +78,7 @@ describe("a notification", () => {
     expect(await notificationsOf(db, id, "n")).toMatchObject([{ state: "delivered", attempts: 3 }]);
   });
 
-  test("that is not taken within a day fails its job", async () => {
+  test("that is not accepted within a day fails its job", async () => {
     answers = Array.from({ length: 200 }, () => 500);
     const id = await farm.submitJobs(notify(`${url}/build`));
 
@@ -100,7 +100,7 @@ describe("a notification", () => {
     expect(heard).toHaveLength(2);
   });
 
-  test("for a place that the server does not allow is only kept, and its job succeeds", async () => {
+  test("for an address that the server does not allow is only stored, and its job succeeds", async () => {
     heard = [];
     const id = await farm.submitJobs(notify(url.replace("/hooks", "/elsewhere")));
 
@@ -111,7 +111,7 @@ describe("a notification", () => {
     expect(await notificationsOf(db, id, "n")).toMatchObject([{ state: "kept" }]);
   });
 
-  test("of a run that was cancelled is given up", async () => {
+  test("of a cancelled run is dropped", async () => {
     answers = [500];
     const id = await farm.submitJobs(notify(`${url}/build`));
     await deliverNotifications(farm.services, farm.now());
@@ -151,14 +151,14 @@ test.each([
   expect(isPrivateAddress(address)).toBe(expected);
 });
 
-test("a private address is used only when it is listed itself", () => {
+test("a private address is used only when it is itself listed", () => {
   const webhooks = new Webhooks([new URL("http://10.0.0.5/"), new URL("https://a.example/")]);
 
   expect(webhooks.allowsAddress("10.0.0.5")).toBe(true);
   expect(webhooks.allowsAddress("10.0.0.6")).toBe(false);
 });
 
-test("waits longer from try to try, up to an hour", () => {
+test("waits longer after each attempt, up to an hour", () => {
   const now = new Date(0);
   const again = afterTry({ attempts: 20, giveUpAt: new Date(86_400_000) }, "no", now);
 

@@ -14,13 +14,13 @@ afterAll(async () => {
 });
 
 describe("a dummy", () => {
-  test("that takes no time is over at once, and so is what hangs on it", async () => {
+  test("without a duration ends at once, and so do dependent jobs", async () => {
     const id = await farm.submitJobs("  a: {kind: dummy}\n  b: {kind: dummy, needs: [a]}");
 
     expect(await farm.states(id)).toEqual({ a: "succeeded", b: "succeeded" });
   });
 
-  test("runs for as long as it is told to", async () => {
+  test("runs for its configured duration", async () => {
     const id = await farm.submitJobs("  a: {kind: dummy, dummy: {after: 1h}}");
     expect(await farm.states(id)).toEqual({ a: "running" });
 
@@ -29,7 +29,7 @@ describe("a dummy", () => {
     expect(await farm.states(id)).toEqual({ a: "succeeded" });
   });
 
-  test("ends run by run as it is told to, within its retries", async () => {
+  test("ends each run as configured, within its retries", async () => {
     const id = await farm.submitJobs(
       "  a: {kind: dummy, retries: 1, dummy: {outcomes: [failed, succeeded]}}\n" +
         "  b: {kind: dummy, retries: 1, dummy: {outcome: timed_out, after: 1h}}",
@@ -49,7 +49,7 @@ describe("a dummy", () => {
     ]);
   });
 
-  test("has an exit code and a class of failures, and edges can wait for the class", async () => {
+  test("has an exit code and a failure class, and edges can wait for the class", async () => {
     const id = await farm.submitJobs(
       "  a: {kind: dummy, dummy: {outcome: failed, exit-code: 7, failure-class: crash}}\n" +
         "  b: {kind: dummy, needs: {a: {on: failure}}}",
@@ -59,7 +59,7 @@ describe("a dummy", () => {
     expect((await farm.runs(id, "a"))[0]).toMatchObject({ exitCode: 7, outcome: "failed" });
   });
 
-  test("makes its outputs, which others take", async () => {
+  test("makes its outputs, which other jobs use", async () => {
     const id = await farm.submitJobs(
       "  a: {kind: dummy, outputs: [dist/app]}\n" +
         "  b: {commands: cat dist/app, inputs: [], needs: {a: {outputs: dist/app}}}",
@@ -74,7 +74,7 @@ describe("a dummy", () => {
 });
 
 describe("a timer", () => {
-  test("waits for its time, and what needs it with it", async () => {
+  test("waits for its time, and dependent jobs wait with it", async () => {
     const id = await farm.submitJobs(
       "  t: {kind: timer, after: 10m}\n  a: {kind: dummy, needs: [t]}",
     );
@@ -85,7 +85,7 @@ describe("a timer", () => {
     expect(await farm.states(id)).toEqual({ a: "succeeded", t: "succeeded" });
   });
 
-  test("of a time of day is due at the next such time", async () => {
+  test("with a time of day is due at the next such time", async () => {
     const id = await farm.submitJobs('  t: {kind: timer, at: "19:00", timezone: Asia/Tokyo}');
 
     const [run] = await farm.runs(id, "t");
@@ -98,7 +98,7 @@ describe("a timer", () => {
 });
 
 describe("a breakpoint", () => {
-  test("waits for as long as nobody comes", async () => {
+  test("waits until a person releases it", async () => {
     const id = await farm.submitJobs("  b: {kind: breakpoint}\n  a: {kind: dummy, needs: [b]}");
 
     expect(await farm.untilNextDue()).toBe(Number.POSITIVE_INFINITY);

@@ -22,7 +22,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** A graph with a job that runs elsewhere, and one that takes what it makes. */
+/** Submits a graph with a job that runs elsewhere, and a job that uses its outputs. */
 async function submit(more = ""): Promise<GraphId> {
   farm.repository.write({
     ".grange/jobs.yml": `version: 1
@@ -65,7 +65,7 @@ test("no worker gets such a job; another machine reports its start and its end",
   });
 });
 
-test("a report that is sent again changes nothing", async () => {
+test("a repeated report changes nothing", async () => {
   const id = await submit();
   const once = { id: "build-17", outcome: "failed" as const };
 
@@ -77,7 +77,7 @@ test("a report that is sent again changes nothing", async () => {
   expect((await jobDetail(db, id, "lab"))?.runList).toHaveLength(1);
 });
 
-test("what it made is given on, and never put into the action cache", async () => {
+test("its outputs are passed on, and never put into the action cache", async () => {
   const id = await submit();
   const bytes = Buffer.from(`{"made": "${randomUUID()}"}`);
   const digest = digestOf(bytes);
@@ -85,7 +85,7 @@ test("what it made is given on, and never put into the action cache", async () =
 
   await expect(report(id, { outputs })).rejects.toThrow("is not in the store");
   await farm.store.put(digest, bytes);
-  // What other tests have left to do is done.
+  // Finishes the work that other tests have left.
   await farm.work();
   await report(id, { outputs });
   const scripts = await farm.work();
@@ -99,7 +99,7 @@ test("what it made is given on, and never put into the action cache", async () =
   expect(cached.some(({ result }) => Buffer.from(result).includes(digest.hash))).toBe(false);
 });
 
-test("a failed run is tried again as far as the budget goes", async () => {
+test("a failed run is retried within its budget", async () => {
   const id = await submit(", retries: 1");
 
   await report(id, { outcome: "failed" });
@@ -121,7 +121,7 @@ test.each([
   await expect(report(id, said)).rejects.toThrow(says);
 });
 
-test("a report of an output that nobody promised, or about a job of the farm's, is refused", async () => {
+test("a report of an undeclared output, or about a job of the farm, is rejected", async () => {
   const id = await submit();
   const digest = digestOf(Buffer.from("x"));
   await farm.store.put(digest, Buffer.from("x"));
@@ -142,7 +142,7 @@ test("a report of an output that nobody promised, or about a job of the farm's, 
   expect(await farm.states(id)).toEqual({ lab: "ready", after: "blocked" });
 });
 
-test("who has no grant reports nothing", async () => {
+test("a principal without the grant cannot report", async () => {
   const id = await submit();
 
   await expect(report(id, {}, { name: "eve", grants: [] })).rejects.toThrow("may not report");

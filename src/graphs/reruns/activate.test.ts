@@ -19,7 +19,7 @@ const chain = [
   "  d: {commands: 'run-d # MARK', needs: {c: {on: end}}}",
 ].join("\n");
 
-test("what has not started is set inactive; what needs it is skipped, or takes it for ended", async () => {
+test("a job that has not started is set inactive; jobs that need it are skipped, or treat it as ended", async () => {
   const id = await farm.graphOf(chain);
 
   const done = await farm.deactivate(id, { jobs: ["b"] });
@@ -38,7 +38,7 @@ test("what has not started is set inactive; what needs it is skipped, or takes i
   expect((await farm.graph(id)).state).toBe("succeeded");
 });
 
-test("what has run cannot be set inactive", async () => {
+test("a job that has run cannot be set inactive", async () => {
   const id = await farm.graphOf(chain);
   await farm.work();
 
@@ -49,7 +49,7 @@ test("what has run cannot be set inactive", async () => {
   ]);
 });
 
-test("what is activated brings along what it needs, and names it before", async () => {
+test("an activated job also activates the jobs that it needs, which are listed before", async () => {
   const id = await farm.graphOf(chain);
   await farm.deactivate(id, { selection: "a | b | c" });
   await farm.work();
@@ -68,7 +68,7 @@ test("what is activated brings along what it needs, and names it before", async 
   expect((await farm.job(id, "a")).runList[0]?.why).toBe("needed by what anyone activated");
 });
 
-test("with what depends on it, when that is wanted", async () => {
+test("with the jobs that depend on it, if requested", async () => {
   const id = await farm.graphOf(chain);
   await farm.deactivate(id, { selection: "b | c" });
 

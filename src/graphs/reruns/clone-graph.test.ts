@@ -31,7 +31,7 @@ async function cloneOf(...asked: Parameters<typeof farm.clone>) {
 }
 
 describe("a clone", () => {
-  test("has the definitions and edges, in the same set, and nothing that ran", async () => {
+  test("has the definitions and edges, in the same set, and no runs", async () => {
     const original = await farm.graphOf(jobs);
     await farm.work();
 
@@ -60,7 +60,7 @@ describe("a clone", () => {
     ]);
   });
 
-  test("runs by itself, and takes from the cache what ran before", async () => {
+  test("runs by itself, and gets earlier results from the cache", async () => {
     const original = await farm.graphOf(jobs);
     await farm.work();
 
@@ -71,7 +71,7 @@ describe("a clone", () => {
     expect(await farm.graph(id)).toMatchObject({ state: "succeeded", set: id });
   });
 
-  test("of a portion has what is selected and what that needs", async () => {
+  test("of a part has the selected jobs and the jobs that they need", async () => {
     const original = await farm.graphOf(jobs);
 
     const { id, jobs: names } = await cloneOf(original, { selection: "suite:unit" });
@@ -93,7 +93,7 @@ describe("a clone", () => {
     expect((await farm.graph(id)).state).toBe("succeeded");
   });
 
-  test("with an id of one's own is made once", async () => {
+  test("with a given id is made once", async () => {
     const original = await farm.graphOf(jobs);
     const id = randomUUID();
 
@@ -117,7 +117,7 @@ describe("of an outsider's graph", () => {
     return GraphId.parse(graph.id);
   };
 
-  test("today's definitions are held to what outsiders may ask for; so are those of its clones", async () => {
+  test("today's definitions must satisfy the limits for outsiders, also in clones of the clone", async () => {
     const original = await ofOutsider();
     const { id } = await cloneOf(original);
     await farm.graphOf(`${jobs}\n  d: {commands: new, network: true}`);
@@ -132,7 +132,7 @@ describe("of an outsider's graph", () => {
     expect((await farm.clone(own, { mode: "today" }))?.applied).toBe(true);
   });
 
-  test("what they may ask for, they may today", async () => {
+  test("allowed definitions are used today, too", async () => {
     const original = await ofOutsider();
     await farm.graphOf(`${jobs}\n  d: {commands: new}`);
     const { id } = await cloneOf(original, { mode: "today" });
@@ -148,7 +148,7 @@ describe("of a customised graph", () => {
     return original;
   };
 
-  test("as it ran: with what people changed, marked as such", async () => {
+  test("as it ran: with the customisations, marked as such", async () => {
     const { id } = await cloneOf(await customised());
 
     const { job, definition, origin } = await farm.job(id, "a");
@@ -157,7 +157,7 @@ describe("of a customised graph", () => {
     expect(origin.patch).toEqual({ timeout: "2h" });
   });
 
-  test("uncustomised: without", async () => {
+  test("uncustomised: without them", async () => {
     const { id } = await cloneOf(await customised(), { mode: "uncustomised" });
 
     const { job, definition } = await farm.job(id, "a");
@@ -165,7 +165,7 @@ describe("of a customised graph", () => {
     expect(definition).not.toHaveProperty("timeout");
   });
 
-  test("today: as the branch's definitions are now, for the same commit", async () => {
+  test("today: with the branch's present definitions, for the same commit", async () => {
     const original = await customised();
     const { commit } = await farm.graph(original);
     await farm.graphOf(`${jobs.replace("ttl: 1h", "ttl: 3h")}\n  d: {commands: new}`);
@@ -201,7 +201,7 @@ describe("of a customised graph", () => {
   });
 });
 
-describe("of a graph that was chosen out of its definitions", () => {
+describe("of a graph with a choice among its definitions", () => {
   const written = (more = "") =>
     [
       "version: 1",
@@ -220,7 +220,7 @@ describe("of a graph that was chosen out of its definitions", () => {
     farm.repository.commit("Change");
   };
 
-  test("today: the same choice, of today's definitions", async () => {
+  test("today: the same choice, among today's definitions", async () => {
     commit();
     const asked = { graph: "nightly", parameters: { level: 3 }, switches: { pgo: true } };
     const original = (await farm.submit({ ...asked, ttl: "4h" })).id;
@@ -238,7 +238,7 @@ describe("of a graph that was chosen out of its definitions", () => {
     expect(await ttlOf(again.id, "newer")).toBe(4 * 3_600_000);
   });
 
-  test("today: what was selected at submission, and what was activated since", async () => {
+  test("today: the selection at submission, and jobs activated since", async () => {
     commit();
     const original = (await farm.submit({ graph: "nightly", select: "slow | fast" })).id;
     await farm.activate(original, { jobs: ["slow"] });
@@ -250,7 +250,7 @@ describe("of a graph that was chosen out of its definitions", () => {
     expect(await farm.states(id)).toEqual({ fast: "ready", slow: "ready" });
   });
 
-  test("today: a graph that the definitions do not name any more is said to be missing", async () => {
+  test("today: a named graph that no longer exists is reported as missing", async () => {
     commit();
     const original = (await farm.submit({ graph: "nightly" })).id;
     await farm.graphOf(jobs);

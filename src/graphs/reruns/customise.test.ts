@@ -22,7 +22,7 @@ const jobs = [
 ].join("\n");
 
 describe("a job that has not started", () => {
-  test("is customised: marked, with the difference, and it runs so", async () => {
+  test("is customised: marked, with the difference, and it runs in that form", async () => {
     const id = await farm.graphOf(jobs);
     const patch = { commands: ["other-a"], environment: { LANG: "en", TZ: null } };
 
@@ -42,7 +42,7 @@ describe("a job that has not started", () => {
     expect((await farm.job(id, "b")).job.customised).toBe(false);
   });
 
-  test("is as its definition says again when the patch is taken back", async () => {
+  test("has its original definition again when the patch is undone", async () => {
     const id = await farm.graphOf(jobs);
     const before = (await farm.job(id, "a")).definition;
 
@@ -58,7 +58,7 @@ describe("a job that has not started", () => {
     expect(origin).toMatchObject({ patch: null, template: null, changes: [] });
   });
 
-  test("is not touched by a dry run, nor by a patch that changes nothing", async () => {
+  test("is not changed by a dry run, nor by a patch without effect", async () => {
     const id = await farm.graphOf(jobs);
 
     const shown = await farm.customise(id, {
@@ -73,7 +73,7 @@ describe("a job that has not started", () => {
   });
 });
 
-test("values of secret variables are shown nowhere, also where somebody changes them", async () => {
+test("values of secret variables are never shown, also when they are changed", async () => {
   const id = await farm.graphOf(
     "  a: {commands: 'run-a # MARK', environment: {NPM_TOKEN: npm_FIRST, LANG: C}}",
   );
@@ -108,7 +108,7 @@ test("a job that has run is customised together with a retrigger", async () => {
   expect(await farm.states(id)).toEqual({ a: "succeeded", b: "succeeded" });
 });
 
-test("a job that is being prepared runs as it was customised", async () => {
+test("a job that is being prepared runs with its customisation", async () => {
   const id = await farm.graphOf(jobs);
   await farm.customise(id, { job: "a", patch: { commands: ["first-thought"] } });
 
@@ -130,7 +130,7 @@ test.each([
   await expect(farm.customise(id, { job: "a", patch })).rejects.toThrow(says);
 });
 
-test("a job goes on making what others take of it by name", async () => {
+test("a job continues to make the outputs that others use by name", async () => {
   const id = await farm.graphOf(
     "  a: {commands: 'run-a # MARK', outputs: [dist, log]}\n" +
       "  b: {commands: 'run-b # MARK', needs: {a: {outputs: [dist/app]}}}",
@@ -144,7 +144,7 @@ test("a job goes on making what others take of it by name", async () => {
 });
 
 describe("when several people customise one job", () => {
-  test("of six at once, one is taken, and the others read what it changed", async () => {
+  test("of six simultaneous changes, one is accepted, and the others get its differences", async () => {
     const id = await farm.graphOf(jobs);
 
     const answers = await Promise.allSettled(
@@ -174,7 +174,7 @@ describe("when several people customise one job", () => {
     });
   });
 
-  test("a change that builds upon an older revision is refused, also its preview and taking back", async () => {
+  test("a change based on an older revision is rejected, also as a preview or an undo", async () => {
     const id = await farm.graphOf(jobs);
     await farm.customise(id, { job: "a", patch: { timeout: "2h" }, after: 0 });
     await farm.customise(id, { job: "a", patch: { timeout: "3h" }, after: 1 });
@@ -198,7 +198,7 @@ describe("when several people customise one job", () => {
     );
   });
 
-  test("the same patch again is no conflict: whose answer was lost may repeat it", async () => {
+  test("the same patch again is no conflict: a client whose answer was lost may repeat it", async () => {
     const id = await farm.graphOf(jobs);
     const asked = { job: "a", patch: { timeout: "2h" }, after: 0 };
 
@@ -207,7 +207,7 @@ describe("when several people customise one job", () => {
     expect(await farm.customise(id, asked)).toMatchObject({ patch: asked.patch });
   });
 
-  test("what was changed at submission counts", async () => {
+  test("a change at submission counts", async () => {
     await farm.graphOf(jobs);
     const { id } = await farm.submit({ patches: { a: { retries: 3 } } });
 
@@ -217,7 +217,7 @@ describe("when several people customise one job", () => {
   });
 });
 
-describe("is refused", () => {
+describe("is rejected", () => {
   const asked = { job: "a", patch: { timeout: "2h" } };
 
   test("a patch of a job that its definition protects", async () => {
@@ -226,7 +226,7 @@ describe("is refused", () => {
     await expect(farm.customise(id, asked)).rejects.toThrow("a is protected by its definition");
   });
 
-  test("a patch by somebody without the grant", async () => {
+  test("a patch by a principal without the grant", async () => {
     const id = await farm.graphOf(jobs);
     const bob: Principal = {
       name: "bob",
@@ -279,7 +279,7 @@ describe("is refused", () => {
   );
 });
 
-test("jobs are customised while a graph is submitted; all that is wrong is said at once", async () => {
+test("jobs can be customised at submission; all problems are reported at once", async () => {
   await farm.graphOf(jobs);
 
   const { id } = await farm.submit({ patches: { a: { retries: 3, tags: { suite: "mine" } } } });
@@ -295,8 +295,8 @@ test("jobs are customised while a graph is submitted; all that is wrong is said 
   });
 });
 
-describe("what is stored beside a definition goes with it", () => {
-  test("a smaller budget for retries than what was used of it", async () => {
+describe("data that are stored beside a definition change with it", () => {
+  test("a retry budget that is smaller than its used part", async () => {
     const id = await farm.graphOf("  a: {commands: 'run-a # MARK', retries: 2}");
     await farm.work(failing("run-a"));
     expect(await farm.causes(id, "a")).toEqual(["first", "auto-retry", "auto-retry"]);
@@ -307,7 +307,7 @@ describe("what is stored beside a definition goes with it", () => {
     expect((await farm.causes(id, "a")).slice(3)).toEqual(["retrigger"]);
   });
 
-  test("who runs it, and with which it is coalesced", async () => {
+  test("the workers that run it, and the jobs with which it is coalesced", async () => {
     const id = await farm.graphOf(jobs);
 
     const patch = { outside: true, coalesce: { key: "unit", "min-depth": 3, "min-age": "1m" } };
@@ -319,7 +319,7 @@ describe("what is stored beside a definition goes with it", () => {
     });
   });
 
-  test("a longer ttl, but not beyond what the whole graph was given", async () => {
+  test("a longer ttl, but not above the limit of the graph", async () => {
     await farm.graphOf("  a: {commands: 'run-a # MARK', ttl: 1h}");
     const { id } = await farm.submit({ ttl: "2h" });
 

@@ -18,7 +18,7 @@ function planned(
   return { ...rest, job, expectedMs, waitsFor, times };
 }
 
-test("the longest chain counts each job as often as it runs; unknown ones count nothing", () => {
+test("the longest chain counts each job once per run; unknown durations count as zero", () => {
   const jobs = [
     planned("build", 60_000),
     planned("lint", 10_000),
@@ -39,7 +39,7 @@ test("the longest chain counts each job as often as it runs; unknown ones count 
   });
 });
 
-test("what needs no machine takes time, but no worker; without a price there is no cost", () => {
+test("a job without a machine takes time, but no worker; without a price there is no cost", () => {
   expect(expectationOf([planned("timer", 60_000)], () => false, 0)).toMatchObject({
     endToEndMs: 60_000,
     workerMs: 0,
@@ -47,7 +47,7 @@ test("what needs no machine takes time, but no worker; without a price there is 
   });
 });
 
-test("jobs that do not run take nothing", () => {
+test("jobs that do not run take no time", () => {
   const left = { ...planned("a", 5_000), does: "is left alone", cause: null } as const;
 
   expect(expectationOf([left], () => true, 1)).toMatchObject({

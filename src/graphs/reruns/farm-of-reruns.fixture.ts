@@ -22,7 +22,7 @@ export async function farmOfReruns(db: Db) {
   const cloning = { db, planToday: planToday(farm.submission) };
   return {
     ...farm,
-    /** Submits jobs, in YAML's words and indented by two. `MARK` is new each time: no result is known before. */
+    /** Submits jobs, as YAML lines indented by two. `MARK` is new each time, so no result is known before. */
     async graphOf(jobs: string): Promise<GraphId> {
       const marked = jobs.replaceAll("MARK", randomUUID());
       farm.repository.write({
@@ -61,7 +61,7 @@ export async function farmOfReruns(db: Db) {
   };
 }
 
-/** Answers with exit code 1 where the script has one of these words. */
+/** Answers with exit code 1 when the script contains one of these words. */
 export function failing(...words: readonly string[]) {
   return (script: string) => ({ exitCode: words.some((word) => script.includes(word)) ? 1 : 0 });
 }

@@ -22,7 +22,7 @@ test.each([
   expect(mergePatch(JSON.parse(target), JSON.parse(patch))).toEqual(JSON.parse(result));
 });
 
-test("a prototype's name is a key like any other", () => {
+test("the name of a prototype property is a key like any other", () => {
   const merged = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'));
 
   expect(JSON.stringify(merged)).toBe('{"__proto__":{"polluted":true}}');

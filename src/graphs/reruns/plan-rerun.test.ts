@@ -32,7 +32,7 @@ function actions({ jobs }: PlannedGraph): Record<string, string> {
 }
 
 describe("retriggering a failed job", () => {
-  /** `a` failed: `b` and, beyond it, `c` were skipped; `report` ran at its end. */
+  /** `a` failed: `b` and the later `c` were skipped; `report` ran at the end. */
   const failed = async () => {
     const graph = await graphOf(
       ["a", "b", "c", "report"],
@@ -58,7 +58,7 @@ describe("retriggering a failed job", () => {
     expect(actions(plan(await failed(), ["a"], { mode }))).toEqual(listed);
   });
 
-  test("says what each waits for, and why it runs", async () => {
+  test("shows what each job waits for, and why it runs", async () => {
     const { jobs } = plan(await failed(), ["a"]);
 
     expect(jobs.map(({ job, waitsFor, cause, why }) => ({ job, waitsFor, cause, why }))).toEqual([
@@ -68,7 +68,7 @@ describe("retriggering a failed job", () => {
     ]);
   });
 
-  test("a skipped job that was asked for alone is left alone, and says what is in its way", async () => {
+  test("a skipped job that is requested alone does not run, and names the obstacle", async () => {
     const { jobs, intent } = plan(await failed(), ["b"]);
 
     expect(jobs).toMatchObject([{ job: "b", does: "is left alone", cause: null }]);
@@ -77,7 +77,7 @@ describe("retriggering a failed job", () => {
   });
 });
 
-test("what waited for the failure is not wanted any more", async () => {
+test("a job that waited for the failure is not wanted any more", async () => {
   const graph = await graphOf(
     ["a", "slow", "comfort"],
     [
@@ -90,7 +90,7 @@ test("what waited for the failure is not wanted any more", async () => {
   expect(actions(plan(graph, ["a"]))).toEqual({ a: "runs", comfort: "is skipped" });
 });
 
-test("a and b that run anew together: b waits for a, also through a join", async () => {
+test("when a and b run again together, b waits for a, also through a join", async () => {
   const graph = await graphOf(
     ["a", "all", "b"],
     [
@@ -110,7 +110,7 @@ test("a and b that run anew together: b waits for a, also through a join", async
   ]);
 });
 
-test("only what is stale runs anew, and not what made it so", async () => {
+test("only stale jobs run again, and not the cause of their staleness", async () => {
   const graph = await graphOf(
     ["a", "b", "c", "d"],
     [
@@ -128,7 +128,7 @@ test("only what is stale runs anew, and not what made it so", async () => {
   });
 });
 
-test("what is under way is left alone", async () => {
+test("running jobs are left alone", async () => {
   const graph = await graphOf(["a", "b"], [["b", "a"]]);
   await graph.begin("a");
 
@@ -140,7 +140,7 @@ test("what is under way is left alone", async () => {
   ]);
 });
 
-test("what never ran is activated, for which the cache may answer", async () => {
+test("a job that never ran is activated, and may use the cache", async () => {
   const graph = await graphOf(["a"], []);
   await graph.setAside("a", "inactive");
 

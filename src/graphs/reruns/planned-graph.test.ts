@@ -30,7 +30,7 @@ const verbs: Readonly<Record<string, Verb>> = {
 };
 
 test.each(Object.entries(verbs))(
-  "%s, whatever happened before: what is listed runs when all goes well, and nothing else does",
+  "%s, after any history: the listed jobs run if all succeed, and no others",
   async (_, verb) => {
     await fc.assert(
       fc.asyncProperty(

@@ -33,7 +33,7 @@ async function say(body: BranchBody | null): Promise<void> {
   await db.transaction((tx) => setBranchDefinition(tx, said));
 }
 
-/** Signs what a refusal names; throws when nothing is refused. */
+/** Signs the catalog that a refusal names; throws when nothing is refused. */
 async function signWhatIsRefused(key: string, asked: () => Promise<unknown>): Promise<void> {
   const refusal = await asked().then(
     () => "",
@@ -46,8 +46,8 @@ async function signWhatIsRefused(key: string, asked: () => Promise<unknown>): Pr
 
 const jobs = (more = "") => `  a: {commands: 'run-a # MARK'${more}}`;
 
-describe("a branch that is protected by now", () => {
-  test("runs nothing more of an older graph, until its definitions are signed", async () => {
+describe("a branch that has become protected", () => {
+  test("runs nothing more of an older graph until its definitions are signed", async () => {
     const id = await farm.graphOf(jobs());
     await farm.work();
     await say({ protected: true });
@@ -64,7 +64,7 @@ describe("a branch that is protected by now", () => {
     await expect(again()).rejects.toThrow("no trusted key has signed");
   });
 
-  test("runs no customised job, and names the command that makes it usual again", async () => {
+  test("runs no customised job, and names the command that removes the customisation", async () => {
     const id = await farm.graphOf(jobs());
     await farm.customise(id, { job: "a", patch: { timeout: "2h" } });
     await farm.work();
@@ -81,7 +81,7 @@ describe("a branch that is protected by now", () => {
   });
 });
 
-describe("on a protected branch, a clone", () => {
+describe("a clone on a protected branch", () => {
   test.each(["as-it-ran", "uncustomised", "today"] as const)(
     "%s is of signed templates",
     async (mode) => {
@@ -97,7 +97,7 @@ describe("on a protected branch, a clone", () => {
     },
   );
 
-  test("takes no values over that its branch does not say, but from who may define", async () => {
+  test("keeps no values that its branch does not set, except for a principal with `define`", async () => {
     const parameters = "parameters: {target: {default: staging}}";
     farm.repository.write({
       ".grange/jobs.yml": `version: 1\n${parameters}\njobs:\n  a: {commands: 'deploy \${parameters.target}', inputs: []} # ${randomUUID()}`,

@@ -40,7 +40,7 @@ describe("a breakpoint", () => {
     expect(origin.audit).toMatchObject([{ actor: "alice", verb: "release" }]);
   });
 
-  test("is released only by those on its list, and only with the grant", async () => {
+  test("can be released only by principals on its list, and only with the grant", async () => {
     const id = await farm.graphOf(waiting);
     await farm.settle();
     const asked = { job: "sign-off", verdict: "go" } as const;
@@ -56,7 +56,7 @@ describe("a breakpoint", () => {
     expect((await farm.states(id))["sign-off"]).toBe("waiting");
   });
 
-  test("that nobody waits at is not released", async () => {
+  test("that no run waits at cannot be released", async () => {
     const id = await farm.graphOf(waiting);
     await farm.settle();
     await farm.release(id, { job: "sign-off", verdict: "go" }, alice);

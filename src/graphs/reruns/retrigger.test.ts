@@ -31,7 +31,7 @@ async function staleJobs(id: GraphId): Promise<string[]> {
 }
 
 describe("a job failed, one was skipped because of it, one ran at its end", () => {
-  test("retriggered and passed: the skipped one runs, the one that ran is only stale", async () => {
+  test("retriggered with success: the skipped job runs, the one that ran is only stale", async () => {
     const id = await farm.graphOf(chain);
     await farm.work(failing("run-a"));
     expect(await farm.states(id)).toEqual({ a: "failed", b: "unreachable", green: "succeeded" });
@@ -46,7 +46,7 @@ describe("a job failed, one was skipped because of it, one ran at its end", () =
     expect((await farm.graph(id)).state).toBe("succeeded");
   });
 
-  test("alone: what was skipped is set inactive, and runs when that is activated", async () => {
+  test("alone: a skipped job is set inactive, and runs when it is activated", async () => {
     const id = await farm.graphOf(chain);
     await farm.work(failing("run-a"));
 
@@ -59,7 +59,7 @@ describe("a job failed, one was skipped because of it, one ran at its end", () =
     expect(await farm.causes(id, "b")).toEqual(["activate"]);
   });
 
-  test("downstream: what ran already runs again, after it", async () => {
+  test("downstream: a job that ran runs again, after it", async () => {
     const id = await farm.graphOf(chain);
     await farm.work(failing("run-a"));
 
@@ -71,7 +71,7 @@ describe("a job failed, one was skipped because of it, one ran at its end", () =
     expect(await staleJobs(id)).toEqual([]);
   });
 
-  test("what is stale is run again without what made it so", async () => {
+  test("a stale job runs again without the cause of its staleness", async () => {
     const id = await farm.graphOf(chain);
     await farm.work(failing("run-a"));
     await farm.again(id, { jobs: ["a"] });
@@ -86,7 +86,7 @@ describe("a job failed, one was skipped because of it, one ran at its end", () =
   });
 });
 
-test("two that are retriggered together: the one that depends waits for the new run of the other", async () => {
+test("of two that are retriggered together, the dependent one waits for the new run of the other", async () => {
   const id = await farm.graphOf(chain);
   await farm.work();
 
@@ -98,7 +98,7 @@ test("two that are retriggered together: the one that depends waits for the new 
   expect((await runsOf(db, id, "b"))[0]).toMatchObject({ number: 2, requestedBy: "anyone" });
 });
 
-test("seven retriggers leave the budget for automatic retries as it was", async () => {
+test("seven retriggers do not change the budget for automatic retries", async () => {
   const id = await farm.graphOf("  a: {commands: 'run-a # MARK', retries: 1}");
   await farm.work();
 
@@ -116,7 +116,7 @@ test("seven retriggers leave the budget for automatic retries as it was", async 
   expect((await farm.causes(id, "a")).slice(-2)).toEqual(["auto-retry", "retrigger"]);
 });
 
-test("five runs one after the other, whatever comes of them, and none tried again by itself", async () => {
+test("five runs one after the other, for any outcome, without automatic retries", async () => {
   const id = await farm.graphOf(
     "  a: {commands: 'run-a # MARK', retries: 3}\n  b: {commands: 'run-b # MARK', needs: [a]}",
   );
@@ -156,7 +156,7 @@ test("a series ends when it is cancelled", async () => {
   expect(await farm.causes(id, "a")).toEqual(["first", "retrigger"]);
 });
 
-test("a cancelled graph that is retriggered runs, and is over when that is", async () => {
+test("a cancelled graph that is retriggered runs, and ends again afterwards", async () => {
   const id = await farm.graphOf(chain);
   await cancelGraph(db, farm.queue, everybody, id);
   expect((await farm.graph(id)).state).toBe("cancelled");
@@ -169,7 +169,7 @@ test("a cancelled graph that is retriggered runs, and is over when that is", asy
 });
 
 describe("a dry run", () => {
-  test("changes nothing, and what is done with its token is what it listed", async () => {
+  test("changes nothing, and a request with its token does what it listed", async () => {
     const id = await farm.graphOf(chain);
     await farm.work(failing("run-a"));
     const before = await farm.graph(id);
@@ -182,7 +182,7 @@ describe("a dry run", () => {
     expect(done).toEqual({ ...shown, applied: true });
   });
 
-  test("that is out of date is refused, with what has changed, and nothing is done", async () => {
+  test("that is outdated is rejected with the changes, and nothing is done", async () => {
     const id = await farm.graphOf(chain);
     await farm.work(failing("run-a"));
     const shown = await farm.again(id, { jobs: ["a", "green"], dryRun: true });
@@ -197,7 +197,7 @@ describe("a dry run", () => {
   });
 });
 
-test("of two retriggers at once one runs the job, the other finds it on its way", async () => {
+test("of two simultaneous retriggers, one runs the job, and the other finds it in progress", async () => {
   const id = await farm.graphOf("  a: {commands: 'run-a # MARK'}");
   await farm.work();
 
@@ -213,7 +213,7 @@ test("of two retriggers at once one runs the job, the other finds it on its way"
   expect(await farm.causes(id, "a")).toEqual(["first", "retrigger"]);
 });
 
-test("a server that dies between any two statements of a retrigger leaves nothing of it", async () => {
+test("a server that dies between any two statements of a retrigger leaves no part of it", async () => {
   const id = await farm.graphOf(chain);
   await farm.work(failing("run-a"));
   const before = await farm.graph(id);
@@ -233,7 +233,7 @@ test("a server that dies between any two statements of a retrigger leaves nothin
   expect(await farm.states(id)).toMatchObject({ a: "ready", b: "blocked" });
 });
 
-/** A database that is lost after so many statements of a transaction. */
+/** Returns a database that fails after this number of statements of a transaction. */
 function dyingAfter(statements: number): Db {
   return {
     ...db,
@@ -260,7 +260,7 @@ function dyingAfter(statements: number): Db {
   };
 }
 
-test("a whole set is selected from at once", async () => {
+test("a selection can cover a whole set", async () => {
   const first = await farm.graphOf(chain);
   const second = await farm.graphOf(chain);
   await farm.work();
@@ -283,7 +283,7 @@ test.each([
   await expect(farm.again(id, request)).rejects.toThrow(says);
 });
 
-test("under a name it is done once, whoever asks again, and however far it got", async () => {
+test("a named request is executed once, whoever repeats it, and however far it got", async () => {
   const id = await farm.graphOf(chain);
   await farm.work(failing("run-a"));
   const asked = Retrigger.parse({ jobs: ["a"] });
@@ -304,7 +304,7 @@ test("under a name it is done once, whoever asks again, and however far it got",
   expect(await farm.causes(id, "a")).toHaveLength(2);
 });
 
-test("from its end until somebody retriggers, a graph is idle", async () => {
+test("from its end until a retrigger, a graph is idle", async () => {
   const id = await farm.graphOf(chain);
   await farm.work(failing("run-a"));
   expect((await farm.graph(id)).idleMs).toBe(0);
@@ -320,8 +320,8 @@ test("from its end until somebody retriggers, a graph is idle", async () => {
   expect(idleMs).toBeGreaterThanOrEqual(3_600_000);
 });
 
-describe("a job whose run is under way", () => {
-  /** Claims what is ready, and returns how to end it. */
+describe("a job with an unfinished run", () => {
+  /** Claims ready executions, and returns a function that ends them. */
   async function running(id: GraphId) {
     await farm.prepare();
     const leased = await farm.claim(10_000);
@@ -334,7 +334,7 @@ describe("a job whose run is under way", () => {
   }
   const asked = { jobs: ["a"], another: true };
 
-  test("gets one more run after it when that is asked for, and none otherwise", async () => {
+  test("gets one more run after it when requested, and otherwise none", async () => {
     const id = await farm.graphOf(chain);
     const end = await running(id);
 
@@ -360,7 +360,7 @@ describe("a job whose run is under way", () => {
     expect(latest?.why).toBe("run 2 of 2, one after the other, for anyone");
   });
 
-  test("gets as many as are asked for, by two people as well, whatever comes of them", async () => {
+  test("gets as many runs as requested, also by two people, for any outcome", async () => {
     const id = await farm.graphOf(chain);
     const end = await running(id);
 
@@ -371,7 +371,7 @@ describe("a job whose run is under way", () => {
     expect(await farm.causes(id, "a")).toEqual(["first", "retrigger", "retrigger", "retrigger"]);
   });
 
-  test("and is cancelled gets none of them", async () => {
+  test("that is cancelled gets none of them", async () => {
     const id = await farm.graphOf(chain);
     await farm.prepare();
     await farm.again(id, asked);

@@ -4,7 +4,7 @@ import type { GraphSnapshot } from "./graph-snapshot.ts";
 
 const someGraph = GraphId.parse("00000000-0000-4000-8000-000000000001");
 
-/** What a store would read of a graph in memory. */
+/** Returns what a store would read of a graph in memory. */
 export function snapshotOfStored(stored: StoredGraph): GraphSnapshot {
   return {
     id: someGraph,

@@ -22,7 +22,7 @@ const jobs = [
   "  x: {commands: 'run-x # MARK', needs: [first]}",
 ].join("\n");
 
-/** Brings job `x`, which needs `first`, into a state, as it comes about. */
+/** Brings job `x`, which needs `first`, into a state, in the usual way. */
 const bring: Readonly<Record<string, (id: GraphId) => Promise<unknown>>> = {
   blocked: async () => {},
   unreachable: () => farm.work(failing("run-first")),
@@ -200,7 +200,7 @@ describe.each<{
   );
 });
 
-test("a job that is being cancelled cannot be retriggered yet, and says so; the next who asks gets a run", async () => {
+test("a job that is being cancelled cannot be retriggered yet, with the reason; a later request gets a run", async () => {
   const id = await farm.graphOf(jobs);
   await farm.prepare();
   const leased = await farm.claim(10_000);
@@ -219,7 +219,7 @@ test("a job that is being cancelled cannot be retriggered yet, and says so; the 
   await cancelGraph(db, farm.queue, everybody, id);
 });
 
-/** The job's state after a verb, and why it was left alone; or why the verb was refused. */
+/** Returns the job's state after a verb, and why it was left alone; or why the verb was refused. */
 async function said(id: GraphId, answer: unknown): Promise<string> {
   if (typeof answer === "string") return answer;
   const { x = "" } = await farm.states(id);

@@ -20,7 +20,7 @@ const publishing = [
 
 const why = { job: "publish", on: "lint", reason: "lint is broken, not we" };
 
-test("what was skipped because of a job goes on without it, and without what that should have made", async () => {
+test("a job that was skipped because of another continues without it, and without its missing outputs", async () => {
   const id = await farm.graphOf(publishing);
   await farm.work(failing("run-lint"));
   expect(await farm.states(id)).toMatchObject({ publish: "unreachable" });
@@ -44,7 +44,7 @@ test("what was skipped because of a job goes on without it, and without what tha
   expect(origin.audit).toMatchObject([{ actor: "anyone", verb: "waive", reason: why.reason }]);
 });
 
-test("a job that waits does not wait for the other any more, until that is taken back", async () => {
+test("a waiting job does not wait for the other any more, until the waiver is undone", async () => {
   const id = await farm.graphOf(publishing);
   await farm.prepare();
 
@@ -61,7 +61,7 @@ test("a job that waits does not wait for the other any more, until that is taken
   });
 });
 
-test("a waiver that is taken back after the other failed: the job is skipped because of it", async () => {
+test("when a waiver is undone after the other failed, the job is skipped because of it", async () => {
   const id = await farm.graphOf(publishing);
   await farm.waive(id, why);
   await farm.prepare();
@@ -87,14 +87,14 @@ test.each([
   await expect(farm.waive(id, asked)).rejects.toThrow(says);
 });
 
-test("what has come needs no waiver", async () => {
+test("a job that has ended needs no waiver", async () => {
   const id = await farm.graphOf(publishing);
   await farm.work(failing("run-lint"));
 
   await expect(farm.waive(id, { ...why, on: "build" })).rejects.toThrow("nothing to waive");
 });
 
-test("a waiver that was used is taken back when the job is over; its next run waits again", async () => {
+test("a used waiver is undone when the job is over; its next run waits again", async () => {
   const id = await farm.graphOf(publishing);
   await farm.waive(id, why);
   await farm.work(failing("run-lint"));
@@ -107,7 +107,7 @@ test("a waiver that was used is taken back when the job is over; its next run wa
   expect(await farm.states(id)).toMatchObject({ lint: "ready", publish: "blocked" });
 });
 
-test("a job that passed does not say that it was skipped when what it needs fails afterwards", async () => {
+test("a job that succeeded is not shown as skipped when a needed job fails afterwards", async () => {
   const id = await farm.graphOf(
     "  lint: {commands: 'run-lint # MARK'}\n  publish: {commands: 'run-publish # MARK', needs: [lint]}",
   );
@@ -119,7 +119,7 @@ test("a job that passed does not say that it was skipped when what it needs fail
   expect((await farm.job(id, "publish")).job).toMatchObject({ state: "succeeded", reason: null });
 });
 
-test("what is waived stays so when the other job is retriggered", async () => {
+test("a waiver stays when the other job is retriggered", async () => {
   const id = await farm.graphOf(publishing);
   await farm.waive(id, why);
   await farm.work(failing("run-lint"));

@@ -46,7 +46,7 @@ async function stillThere(): Promise<Set<string>> {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Rows of any table that name a graph which is not there. */
+/** Returns rows of any table that name a missing graph. */
 async function orphans(): Promise<string[]> {
   const rows = await db.many(
     z.object({ orphan: z.string() }),
@@ -61,7 +61,7 @@ async function orphans(): Promise<string[]> {
   return rows.map(({ orphan }) => orphan);
 }
 
-test("a graph goes with its subgraph, its entries of the audit log stay, and a running graph stays", async () => {
+test("a graph is deleted with its subgraph, its audit entries stay, and a running graph stays", async () => {
   const over = await farm.submitJobs(
     `  g: {kind: graph, definitions: {version: 1, jobs: {inner: {commands: "inner # ${randomUUID()}"}}}}`,
   );
@@ -82,7 +82,7 @@ test("a graph goes with its subgraph, its entries of the audit log stay, and a r
   expect(entries).toHaveLength(1);
 });
 
-test("a label keeps a graph for as long as it has the label", async () => {
+test("a label keeps a graph as long as the graph has it", async () => {
   const held = await storeMadeUpGraph(db, new Date(), one);
   await holdGraph(db, held, { label: "case-17", why: null, by: "ada" }, new Date());
 
@@ -94,7 +94,7 @@ test("a label keeps a graph for as long as it has the label", async () => {
   expect((await stillThere()).has(held)).toBe(false);
 });
 
-test("a graph that another module's work needs stays until that is over", async () => {
+test("a graph that another module needs stays until that module has finished", async () => {
   const searched = await storeMadeUpGraph(db, new Date(), one);
   neededElsewhere.push(searched);
 
@@ -106,7 +106,7 @@ test("a graph that another module's work needs stays until that is over", async 
   expect((await stillThere()).has(searched)).toBe(false);
 });
 
-test("the newest of each branch stay, and those beyond the most go however young", async () => {
+test("the newest of each branch stay, and those above the limit are deleted at any age", async () => {
   await setRetentionRule(
     db,
     {
@@ -139,8 +139,8 @@ test("the newest of each branch stay, and those beyond the most go however young
   expect(few.map((id) => left.has(id))).toEqual([false, false, false, true]);
 });
 
-test("two servers at once remove all that may go, and nothing that what stays refers to", async () => {
-  // Any references, by a generator that gives the same each time.
+test("two servers at once delete everything that may be deleted, and nothing that a remaining graph refers to", async () => {
+  // Random references, from a generator that gives the same each time.
   let state = 7;
   const random = (below: number) => {
     state = (state * 48_271) % 2_147_483_647;
@@ -188,7 +188,7 @@ test("two servers at once remove all that may go, and nothing that what stays re
 
   // Each one skips graphs that the other has locked; the next round deletes the rest.
   await Promise.all([removeOldGraphs(services), removeOldGraphs(services)]);
-  // Rounds without time look at one page each, and go on where the one before ended.
+  // Rounds without a time limit read one page each, and continue where the last one ended.
   for (let after: RetentionRound["after"]; ; ) {
     ({ after } = await removeOldGraphs(services, { after, mostMs: 0 }));
     if (after === undefined) break;

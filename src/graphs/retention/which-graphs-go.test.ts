@@ -81,7 +81,7 @@ test("the more specific branch decides, then the repository", () => {
   expect(of("release/1", true)).toBe(release1);
 });
 
-test("a graph goes at once with its subgraph, and after the clone that was made of it", () => {
+test("a graph is deleted together with its subgraph, and after its clone", () => {
   const facts = [
     graph({ id: "root", neededBy: ["sub", "clone"] }),
     graph({ id: "sub", isSubgraph: true, finishedAt: daysAgo(1), neededBy: ["root"] }),
@@ -126,7 +126,7 @@ const anyRule = fc.record({
   most: fc.option(fc.integer({ min: 3, max: 6 }), { nil: undefined }),
 });
 
-test("whatever refers to whatever, no graph goes that one which stays needs, and all go that may", () => {
+test("for any references, no graph is deleted that a remaining one needs, and all others are deleted", () => {
   fc.assert(
     fc.property(anyFacts, anyRule, (facts, limits) => {
       const rules = [rule(limits)];
@@ -146,7 +146,7 @@ test("whatever refers to whatever, no graph goes that one which stays needs, and
           for (const other of one?.neededBy ?? []) expect(deleted.has(other)).toBe(true);
         }
       }
-      // The largest such set: adding everything that is expired and stays breaks it for each of them.
+      // It is the largest such set: adding any remaining expired graph would break the rule.
       const stays = facts.filter(({ id }) => !gone.has(id));
       const could = (one: GraphFacts) => isExpired(rules, one, now) && !one.isNeededByMore;
       const staying = new Set(facts.filter((one) => !could(one)).map(({ id }) => id));

@@ -46,7 +46,7 @@ const idsOf = async (written: string) => {
   return set === undefined ? undefined : (await graphSet(db, set))?.graphs.map(({ id }) => id);
 };
 
-test("submissions of one commit and of several repositories are one set by its name", async () => {
+test("submissions of one commit and of several repositories form one set by its name", async () => {
   const b2g = await farm.submit({ graph: "b2g", set: "nightly-2026-11-24" });
   const mobile = await farm.submit({ graph: "mobile", set: "nightly-2026-11-24" });
   const gaia = await farm.submit({ repository: other.path, set: "nightly-2026-11-24" });
@@ -56,7 +56,7 @@ test("submissions of one commit and of several repositories are one set by its n
   expect(await idsOf("nightly-2026-11-24")).toEqual([b2g.id, mobile.id, gaia.id]);
 });
 
-test("a selection over the set is over all of its graphs", async () => {
+test("a selection over the set covers all of its graphs", async () => {
   const b2g = await farm.submit({ graph: "b2g", set: "to-retrigger" });
   await farm.submit({ graph: "mobile", set: "to-retrigger" });
   const gaia = await farm.submit({ repository: other.path, set: "to-retrigger" });
@@ -69,7 +69,7 @@ test("a selection over the set is over all of its graphs", async () => {
   );
 });
 
-test("a set can be joined by a graph of it, and has no name then", async () => {
+test("a set can be joined through one of its graphs, and then has no name", async () => {
   const first = await farm.submit({ graph: "b2g" });
 
   const second = await farm.submit({ graph: "mobile", set: first.id.slice(0, 8) });
@@ -78,7 +78,7 @@ test("a set can be joined by a graph of it, and has no name then", async () => {
   expect(await idsOf(second.id)).toEqual([first.id, second.id]);
 });
 
-test("submissions at once to one new name make one set", async () => {
+test("simultaneous submissions to one new name form one set", async () => {
   const submitted = await Promise.all(
     Array.from({ length: 6 }, () => farm.submit({ graph: "b2g", set: "at-once" })),
   );
@@ -87,7 +87,7 @@ test("submissions at once to one new name make one set", async () => {
   expect(await idsOf("at-once")).toHaveLength(6);
 });
 
-test("a submission that fails leaves its set's name free", async () => {
+test("a failed submission leaves the set's name free", async () => {
   await expect(
     farm.submit({ graph: "b2g", set: "left", patches: { b2g: { timeout: 1 } } }),
   ).rejects.toThrow("timeout");
@@ -97,7 +97,7 @@ test("a submission that fails leaves its set's name free", async () => {
   expect(graph.set).toBe(id);
 });
 
-test("the same submission sent again is in the set once", async () => {
+test("a repeated submission is in the set once", async () => {
   const id = "0b9f7a52-3a3c-4b7e-9a53-52a36d2b9c11";
 
   await farm.submit({ id, graph: "b2g", set: "twice" });
@@ -107,7 +107,7 @@ test("the same submission sent again is in the set once", async () => {
   expect(await idsOf("twice")).toEqual([id]);
 });
 
-test("whoever may not submit for a graph of the set does not join it", async () => {
+test("a principal that may not submit for a graph of the set cannot join it", async () => {
   const { graph } = await farm.submit({ repository: other.path, set: "of-others" });
   const { graph: here } = await farm.submit({ graph: "b2g" });
   const stranger: Principal = {

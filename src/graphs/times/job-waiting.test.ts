@@ -35,7 +35,7 @@ const chain = `
   test: {commands: ./test, needs: [pack]}
 `;
 
-test("a blocked job names what it waits for, and what the first of all those waits for", async () => {
+test("a blocked job names the jobs that it waits for, and the reason of the first job of the chain", async () => {
   const id = await submit(chain);
 
   expect(await why(id, "test")).toMatchObject({
@@ -57,7 +57,7 @@ test("a blocked job names what it waits for, and what the first of all those wai
   });
 });
 
-test("a ready job says whether it is being prepared, or what keeps it from that", async () => {
+test("a ready job shows whether it is being prepared, or what prevents that", async () => {
   const id = await submit(chain);
   const [taken] = await takeReadyJobs(db, 1, 15);
   if (taken === undefined) throw new Error("nothing was ready");
@@ -76,7 +76,7 @@ test("a ready job says whether it is being prepared, or what keeps it from that"
   });
 });
 
-test("a queued job that no worker can run says what is missing, not that workers are busy", async () => {
+test("a queued job that no worker can run shows what is missing, not that workers are busy", async () => {
   const id = await submit(`  a: {commands: "true", platform: {gpu: cuda}}`);
   await farm.prepare();
 
@@ -86,7 +86,7 @@ test("a queued job that no worker can run says what is missing, not that workers
   });
 });
 
-test("a queued job behind others of its graph says how many", async () => {
+test("a queued job behind others of its graph shows their number", async () => {
   const names = Array.from({ length: 20 }, (_, i) => `j${i}`);
   const id = await submit(names.map((name) => `  ${name}: {commands: echo ${name}}`).join("\n"));
   await farm.prepare();
@@ -97,11 +97,11 @@ test("a queued job behind others of its graph says how many", async () => {
   expect(ahead.toSorted((a, b) => a - b)).toEqual(names.map((_, i) => i));
 });
 
-test("a breakpoint says who may release it, and so does what waits for it", async () => {
+test("a breakpoint shows who may release it, and so does a job that waits for it", async () => {
   const id = await submit(
     "  approve: {kind: breakpoint, release: [alice], message: look}\n  ship: {commands: ship, needs: [approve]}",
   );
-  // As the server-job loop does it.
+  // Does the same as the server-job loop.
   await db.run(sql`
     insert into run (graph_id, job, number, cause, state, served_by)
     values (${id}, 'approve', 1, 'first', 'waiting', 'farm')
@@ -122,7 +122,7 @@ test("a breakpoint says who may release it, and so does what waits for it", asyn
   });
 });
 
-test("nobody waits for a job that does not exist", async () => {
+test("a missing job has no reason", async () => {
   expect(await why(await submit(chain), "nothing")).toBeUndefined();
   expect(await why(GraphId.parse(randomUUID()), "build")).toBeUndefined();
 });

@@ -21,7 +21,7 @@ async function submit(jobs: readonly string[]) {
   return (await farm.submit()).id;
 }
 
-test("the root of a blocked job is behind all that is blocked, however far", async () => {
+test("the root of a blocked job is beyond all blocked jobs, at any distance", async () => {
   const chain = Array.from(
     { length: 50 },
     (_, n) => `  j${n}: {commands: x, needs: [${n === 0 ? "" : `j${n - 1}`}]}`,
@@ -32,7 +32,7 @@ test("the root of a blocked job is behind all that is blocked, however far", asy
   expect(await rootOf(db, id, "j1")).toBe("j0");
 });
 
-test("among several, what needs a person goes before what only has to run", async () => {
+test("among several, a job that waits for a person is chosen before one that only has to run", async () => {
   const id = await submit([
     "  a-build: {commands: x}",
     "  approve: {kind: breakpoint}",
@@ -44,7 +44,7 @@ test("among several, what needs a person goes before what only has to run", asyn
   expect(await rootOf(db, id, "ship")).toBe("approve");
 });
 
-test("in a graph too large to follow, it is found along the longest chain", async () => {
+test("in a graph that is too large to search, it is found along the longest chain", async () => {
   const layers = 4;
   const width = 700;
   const jobs = Array.from({ length: layers }, (_, layer) =>

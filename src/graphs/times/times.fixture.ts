@@ -3,13 +3,13 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { GraphId } from "../graph-id.ts";
 
-/** Runs of one job, by how long they were blocked, waited and ran. */
+/** Runs of one job: how long they were blocked, waited and ran. */
 interface MadeUpRun {
   readonly job: string;
   readonly blockedMs?: number;
   readonly waitMs: number;
   readonly runMs: number;
-  /** `waiting`: it waits still. `given-up`: it was cancelled, or expired, before it started. */
+  /** `waiting`: it still waits. `given-up`: it was cancelled, or expired, before it started. */
   readonly never?: "waiting" | "given-up";
   readonly outcome?: string;
   readonly tags?: Readonly<Record<string, string>>;

@@ -30,7 +30,7 @@ async function rollUp(at = now): Promise<void> {
   while (await rollUpGraphs(db, at));
 }
 
-test("being blocked counts in no waiting time", async () => {
+test("blocked time is not waiting time", async () => {
   const repository = "blocked";
   await storeMadeUpGraph(
     db,
@@ -48,7 +48,7 @@ test("being blocked counts in no waiting time", async () => {
   expect(all.withinGoal).toBe(1);
 });
 
-test("waits count from readiness, also of what never started; a pool that no worker is of has a row", async () => {
+test("waits count from readiness, also without a start; a pool without workers has a row", async () => {
   const repository = "starved";
   const nowhere = { pool: "nowhere" };
   await storeMadeUpGraph(
@@ -91,7 +91,7 @@ test("waits count from readiness, also of what never started; a pool that no wor
   expect(starved?.wait).toMatchObject({ count: 3, p50Ms: 20 * minuteMs, maxMs: 40 * minuteMs });
   expect(starved?.run.count).toBe(0);
   expect(starved?.withinGoal).toBe(0);
-  // What waits for a minute is not decided yet.
+  // A run that has waited for a minute is not decided yet.
   expect(all.withinGoal).toBeCloseTo(1 / 3);
   const share: MetricDefinition = {
     name: "starved",
@@ -105,7 +105,7 @@ test("waits count from readiness, also of what never started; a pool that no wor
   expect(await metricValue(db, share, now)).toMatchObject({ value: 0, goalMet: false });
 });
 
-test("times are told apart by branch, by pool and by kind, and cut by their window", async () => {
+test("times can be grouped by branch, pool and kind, and are limited to their window", async () => {
   const repository = "groups";
   const runs = [
     { job: "a", waitMs: 1_000, runMs: 10_000, platform: { OSFamily: "linux", gpu: "yes" } },
@@ -128,7 +128,7 @@ test("times are told apart by branch, by pool and by kind, and cut by their wind
   expect(byKind.all.withinGoal).toBeCloseTo(2 / 3);
 });
 
-test("a graph has times of its own: to its end, to its first failure, along its critical path", async () => {
+test("a graph has its own times: to its end, to its first failure, along its critical path", async () => {
   const repository = "graphs";
   const id = await storeMadeUpGraph(
     db,
@@ -168,7 +168,7 @@ test("histograms count every run once, also when two servers count at once", asy
   expect(after.run.count - before.run.count).toBe(2);
 });
 
-test("what ended this very moment waits until its transaction surely is over", async () => {
+test("a run that has just ended is not counted until its transaction has certainly ended", async () => {
   await rollUp();
   const before = (await timeHistograms(db)).run.count;
   await storeMadeUpGraph(db, ago(1_000), [{ job: "a", waitMs: 0, runMs: 500 }]);
@@ -181,7 +181,7 @@ test("what ended this very moment waits until its transaction surely is over", a
   expect((await timeHistograms(db)).run.count).toBe(before + 1);
 });
 
-test("a selection means the same jobs in the database as elsewhere", async () => {
+test("a selection matches the same jobs in the database and in memory", async () => {
   const jobs = [
     { name: "build_linux", tags: { platform: "linux", pgo: "true" } },
     { name: "build%win", tags: { platform: "win32", kind: "talos" } },
@@ -223,11 +223,11 @@ const metric = (more: Partial<MetricDefinition> & { readonly name: string }): Me
   ...more,
 });
 
-test("a farm begins with the promise of 15 minutes as its metric of record", async () => {
+test("a new farm has the promise of 15 minutes as its metric of record", async () => {
   expect((await metricDefinitions(db))[0]).toEqual(metric({ name: "waiting", ofRecord: true }));
 });
 
-test("a metric that is changed says something else of the past, too", async () => {
+test("a changed metric also changes its past values", async () => {
   await storeMadeUpGraph(db, ago(40 * 60 * minuteMs), [
     { job: "metric-a", waitMs: 10_000, runMs: 1 },
     { job: "metric-b", waitMs: 30 * minuteMs, runMs: 1 },
@@ -259,7 +259,7 @@ test.each([
   await expect(setMetric(db, metric({ name: "odd", ...more }), everybody)).rejects.toThrow(says);
 });
 
-test("who does not administer the farm sets no metric", async () => {
+test("only an administrator can set a metric", async () => {
   const nobody = { name: "nobody", grants: [] };
 
   await expect(setMetric(db, metric({ name: "mine" }), nobody)).rejects.toThrow(
@@ -267,9 +267,9 @@ test("who does not administer the farm sets no metric", async () => {
   );
 });
 
-test("the expected duration is the median of the last twenty good runs, each counted once", async () => {
+test("the expected duration is the median of the last twenty successful runs, each counted once", async () => {
   const repository = "history";
-  // Later than all that the other tests have counted.
+  // Later than everything that the other tests have counted.
   const tomorrow = new Date(now.getTime() + 24 * 60 * minuteMs);
   const store = (minutes: number, seconds: number, outcome = "succeeded") =>
     storeMadeUpGraph(
@@ -287,7 +287,7 @@ test("the expected duration is the median of the last twenty good runs, each cou
 
   const expected = await expectedDurations(db, repository, ["a", "unknown"]);
 
-  // Of the 25 later ones the last 20 ran 105 … 124 s.
+  // Of the 25 later ones, the last 20 ran 105 … 124 s.
   expect([...expected]).toEqual([["a", 114_500]]);
   const [row] = await db.many(
     z.object({ samples: z.number(), failures: z.number() }),
@@ -296,9 +296,9 @@ test("the expected duration is the median of the last twenty good runs, each cou
   expect(row).toEqual({ samples: 40, failures: 1 });
 });
 
-test("end to end is without the time that a graph was over before it went on", async () => {
+test("the end-to-end time excludes the time in which a graph was over before it continued", async () => {
   const repository = "let-lie";
-  // The roll-up goes on from what ended last.
+  // The roll-up continues from the last counted end.
   const later = new Date(now.getTime() + 7 * 24 * 60 * minuteMs);
   const id = await storeMadeUpGraph(
     db,

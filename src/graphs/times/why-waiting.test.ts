@@ -8,7 +8,7 @@ const now = new Date(Date.UTC(2030, 0, 1));
 const inMs = (ms: number) => new Date(now.getTime() + ms);
 const minute = 60_000;
 
-/** Every reason must also fit what the API promises. */
+/** Every reason must also match the schema of the API. */
 const why = (facts: WaitingFacts) => WaitingReason.parse(whyWaiting(facts, now));
 
 type Queued = Extract<QueuePosition, { kind: "queued" }>;
@@ -246,7 +246,7 @@ test.each(reasons)("$kind: $sentence", ({ facts, kind, sentence }) => {
   expect(why(facts)).toMatchObject({ kind, sentence });
 });
 
-test("a worker too small or silent is not blamed while another that fits is busy", () => {
+test("a worker that is too small or silent is not the reason while another suitable one is busy", () => {
   const offers = [
     offer({ condition: "silent" }),
     offer({ sizeClass: 1 }),
@@ -259,7 +259,7 @@ test("a worker too small or silent is not blamed while another that fits is busy
   });
 });
 
-test("a class beyond the greatest that was asked for does not fit, and no property is named for it", () => {
+test("a worker above the largest requested class does not fit, and no property is named for it", () => {
   const bounded = { requirements: { OSFamily: "linux", "max-size-class": "2" }, sizeClass: 2 };
   const offers = [offer({ busy: 0 }), offer({ sizeClass: 4, busy: 0 })];
 
@@ -274,13 +274,13 @@ test("a class beyond the greatest that was asked for does not fit, and no proper
   );
 });
 
-test("what instructs the farm is not asked of workers", () => {
+test("properties that configure the farm are not required of workers", () => {
   const requirements = { OSFamily: "linux", network: "off", cpus: "64" };
 
   expect(why(queued({ requirements }))).toMatchObject({ kind: "capacity-busy" });
 });
 
-test("what helps the job before helps the one that waits for it", () => {
+test("advice for the first job of the chain is also advice for the job that waits for it", () => {
   const approve: WaitingFacts = {
     kind: "held",
     job: "approve",
@@ -305,7 +305,7 @@ test("what helps the job before helps the one that waits for it", () => {
   });
 });
 
-test("what waits for a class that is only declared says so, until a worker of it is up", () => {
+test("a job that waits for a class without a running worker shows that, until one starts", () => {
   const declared = [{ platform: { OSFamily: "linux" }, sizeClass: 4, workers: 0 }];
   const small = offer({ sizeClass: 1 });
   const facts = (offers: readonly WorkerOffer[]) => queued({ sizeClass: 2, offers: [...offers] });
