@@ -11,7 +11,7 @@ interface CostPoint {
   readonly cost: number;
 }
 
-/** As many as a plot can show. */
+/** As many points as a plot can show. */
 const points = 100;
 
 /** Results of strategies on the same trace, with the same random events. */
@@ -19,7 +19,7 @@ export interface Comparison {
   readonly trace: string;
   readonly seed: number;
   readonly executions: number;
-  /** Executions that were only measured on one CPU: they are assumed to be no faster on several CPUs. */
+  /** The number of executions that were measured only on one CPU: they are assumed to be no faster on several CPUs. */
   readonly seenOnOneCpu: number;
   readonly priceOfDelay: number;
   readonly sizeClasses: readonly number[];

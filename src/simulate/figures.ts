@@ -32,7 +32,7 @@ export interface Figures extends SpanFigures {
   /** Executions that succeeded, but took longer after their first start than the seed's acceptable time. */
   readonly slowerThanAcceptable: number;
   readonly failures: number;
-  /** Failures reported to clients that the same attempt on the largest class, with all its time, would not have had. */
+  /** Failures reported to clients that the same attempt would not have had on the largest class with all its time. */
   readonly falseFailures: number;
   /** The number of runs by class and in total; first and later runs, without background runs. */
   readonly runsByClass: readonly number[];
@@ -122,7 +122,8 @@ function percentilesOf(latencies: readonly number[], sumMs: number): Percentiles
 }
 
 /**
- * The seed's T_acceptable for the class on which it ended, and its minimum, below which the duration does not matter.
+ * Returns whether an execution was too slow: by the original design's T_acceptable for the class on which it ended, and
+ * its minimum, below which the duration does not matter.
  */
 function isSlow(trace: Trace, record: ExecutionRecord, index: number): boolean {
   const largest = trace.header.classes.at(-1);

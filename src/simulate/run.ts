@@ -54,7 +54,7 @@ export interface Underway {
   /** The number of started runs, and of those that were not lost. */
   begun: number;
   attempts: number;
-  /** How often the strategy was called. */
+  /** The number of calls of the strategy. */
   choices: number;
   lost: number;
   startedAt: number | undefined;

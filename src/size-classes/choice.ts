@@ -3,7 +3,7 @@ import { z } from "zod";
 /** The strategy's estimate for one class. */
 export const Alternative = z.object({
   sizeClass: z.number(),
-  /** The expected duration; null when nothing is known. */
+  /** The expected duration; null when unknown. */
   expectedMs: z.number().nullable(),
   /** The range around it: one in ten is faster than the first value, one in ten slower than the second. */
   bandMs: z.tuple([z.number(), z.number()]).optional(),

@@ -1,6 +1,6 @@
 /** The state that a server keeps about a class between two looks. */
 export interface PoolMemory {
-  /** The start of the observation; in ms, like all times here. */
+  /** The start of the observation, in ms; all times in this file are in ms. */
   readonly since: number;
   /** The wanted number at each look, the latest last. The first may be older than the needed period. */
   readonly wanted: readonly { readonly at: number; readonly count: number }[];
@@ -57,7 +57,7 @@ export function mostWanted({ wanted }: PoolMemory): number {
   return wanted.reduce((most, { count }) => Math.max(most, count), 0);
 }
 
-/** Returns the entries from the last one before a time on; that one shows the state at that time. */
+/** Returns the entries from the last one before a time on; that entry shows the state at that time. */
 function from<T extends { readonly at: number }>(all: readonly T[], time: number): readonly T[] {
   return all.slice(
     Math.max(

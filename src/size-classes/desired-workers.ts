@@ -18,7 +18,7 @@ interface Waiting {
 
 /** The facts about one size class of one platform. */
 export interface ScalingSituation {
-  /** As declared. */
+  /** The declared minimum. */
   readonly least: number;
   /** Undefined: no limit. */
   readonly most: number | undefined;

@@ -99,7 +99,10 @@ export function offeredClassesView(
       });
   }
 
-  /** A slot of that class or a larger one is free, or all of these slots share the running and waiting executions. */
+  /**
+   * Returns the expected wait: 0 when a slot of that class or a larger one is free; otherwise all of these slots share
+   * the running and waiting executions.
+   */
   function waitFor(
     sizeClass: number,
     up: readonly (WorkersUp & { readonly index: number })[],

@@ -26,7 +26,7 @@ export const SizeClassSettings = z.object({
     .default(24 * 60 * 60_000),
   /** The error at which the power iteration has converged. `pagerank`. */
   convergenceError: z.number().positive().default(0.002),
-  /** The maximum number of waiting background runs, per class. `pagerank`. */
+  /** The maximum number of waiting background runs per class. `pagerank`. */
   mostBackgroundRuns: z.number().int().nonnegative().default(1_000),
 });
 export type SizeClassSettings = z.infer<typeof SizeClassSettings>;

@@ -8,7 +8,7 @@ interface Props {
   readonly confirm: string;
   readonly busy: boolean;
   readonly onConfirm: () => void;
-  /** Nothing is ended: the button only asks because the effect is large. */
+  /** Nothing is ended: the button only asks for confirmation because the effect is large. */
   readonly mild?: boolean;
 }
 

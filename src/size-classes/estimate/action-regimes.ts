@@ -99,9 +99,9 @@ export class ActionSamples {
   }
 
   /**
-   * @param logWork Of its work, in milliseconds on one CPU. @param logSpeedUp Over one CPU; NaN when it was not
-   * observed. @param worth Of the speed-up: 1 when CPU time was measured. @param weight 1, and less for runs older than
-   * the memory of a full class.
+   * @param @param logWork The logarithm of its work, in milliseconds on one CPU. @param logSpeedUp The logarithm of its
+   * speed-up over one CPU; NaN when it was not observed. @param worth The weight of the speed-up: 1 when CPU time was
+   * measured. @param weight 1, and less for runs older than the memory of a full class.
    */
   add(
     run: PastRun,

@@ -193,8 +193,8 @@ export function logSpeedUpOfBin(bin: number): number {
 const comparedRuns = 5;
 
 /**
- * Without measured CPU time, returns how much faster an action is on each class than on the smallest class on which it
- * ran.
+ * Returns how much faster an action is on each class than on the smallest class on which it ran, when CPU time was not
+ * measured.
  */
 function speedUpsWithoutCpu(lanes: readonly Lane[]): number[] | undefined {
   if (lanes.every(({ runs }) => isMeasured(runs))) return undefined;

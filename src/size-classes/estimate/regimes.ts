@@ -47,8 +47,8 @@ export interface Regimes {
  * permanent change is followed after two values, an outlier has the probability of earlier outliers, and alternating
  * values are a mixture.
  *
- * @param logarithms The oldest first. @param weights Of each value, at most 1. @param persistence How often a value
- * stays in the regime of the one before, where no successor is known.
+ * @param @param logarithms The values, the oldest first. @param weights The weight of each value, at most 1. @param
+ * persistence How often a value stays in the regime of the one before, when no successor is known.
  */
 export function regimesOf(
   logarithms: Float64Array,

@@ -91,7 +91,7 @@ export function hedgeOf(
   return undefined;
 }
 
-/** Returns the runs of an action that were later than this: those with more work, and those that were stuck. */
+/** Returns the runs of an action that were later than this: runs with more work, and runs that were stuck. */
 function lateRuns(
   { teaches }: OwnDigest,
   { offered, slowness }: ClassEstimate,

@@ -6,7 +6,7 @@ interface Props {
   readonly label: string;
   readonly width: number;
   readonly height: number;
-  /** Of the plot, in the units of `width`. */
+  /** The left edge of the plot, in the units of `width`. */
   readonly left: number;
   readonly right: number;
   readonly count: number;

@@ -57,7 +57,7 @@ export const reportQuery = (id: string) =>
     queryKey: ["benchmark-report", id],
     queryFn: ({ signal }) =>
       call(benchmarkRequestEndpoints.benchmarkReport, { params: { request: id } }, signal),
-    // It never changes.
+    // This data never changes.
     staleTime: Number.POSITIVE_INFINITY,
   });
 

@@ -1,6 +1,6 @@
 interface Props {
   readonly state: { readonly words: string; readonly shape: string };
-  /** There is a word next to it. */
+  /** Whether a word is next to it. */
   readonly silent?: boolean;
 }
 

@@ -115,8 +115,8 @@ function Quarantined({ of }: { readonly of: QuarantinedResult }) {
 }
 
 /**
- * Results that may be made from the wrong one: an administrator who knows that it was more than a clock removes them,
- * too.
+ * Results that may be made from the wrong one. An administrator who knows that more than a timestamp was wrong removes
+ * them, too.
  */
 function TakeAlso({ of }: { readonly of: QuarantinedResult }) {
   const { busy, action, problem } = useAction(of, quarantineMadeFrom);

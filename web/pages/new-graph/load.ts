@@ -54,7 +54,7 @@ export const previewQuery = (search: NewGraphSearch) =>
     retry: false,
   });
 
-/** The placeholders of a catalog: its parameters, switches and named graphs. */
+/** Returns the placeholders of a catalog: its parameters, switches and named graphs. */
 export const catalogQuery = (digest: string | undefined) =>
   queryOptions({
     queryKey: ["catalog", digest],

@@ -2,7 +2,7 @@ import type { Times } from "#api/times.ts";
 import { wholeDurationText } from "../../parts/duration.ts";
 import { percentText } from "./percent-text.ts";
 
-/** The goal that LWR set: this share of the work starts within this time. */
+/** The promised goal: this share of the work starts within this time. */
 export function GoalTile({ times: { all, goal } }: { readonly times: Times }) {
   const share = all.withinGoal;
   const isMet = share === null ? undefined : share >= goal.share;
