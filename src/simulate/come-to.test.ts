@@ -27,13 +27,13 @@ describe("a run", () => {
     expect(ended).toMatchObject({ end: "succeeded", durationMs, cpuMs: 9_000, exitCode: 0 });
   });
 
-  test("has no use of more CPUs than its width", () => {
+  test("gains nothing from more CPUs than its width", () => {
     const work = { serialMs: 0, parallelMs: 8_000, width: 2 };
 
     expect(run(work, { place: 2 }).durationMs).toBe(4_000);
   });
 
-  test("without memory ends on the way there, on classes that have too little", () => {
+  test("without enough memory ends before its end, on classes with too little", () => {
     const work = { peakMemoryBytes: 1.5 * GiB, serialMs: 10_000 };
 
     expect(run(work)).toMatchObject({
@@ -49,7 +49,7 @@ describe("a run", () => {
     });
   });
 
-  test("without memory may say only that it failed", () => {
+  test("without enough memory may only report a failure", () => {
     const hidden = { hiddenOutOfMemoryRate: 1 };
 
     expect(run({ peakMemoryBytes: 9 * GiB }, {}, hidden)).toMatchObject({
@@ -58,7 +58,7 @@ describe("a run", () => {
     });
   });
 
-  test("is cut off at its timeout", () => {
+  test("is stopped at its timeout", () => {
     const work = { serialMs: 2_000, parallelMs: 8_000, width: 8 };
 
     expect(run(work, { place: 1, timeoutMs: 3_000 })).toMatchObject({
@@ -69,7 +69,7 @@ describe("a run", () => {
     });
   });
 
-  test("that is wrong fails everywhere; one whose own deadline is over, where it is slow", () => {
+  test("with an error fails on every class; with its own time limit, it fails on slow classes", () => {
     const slow = { serialMs: 0, parallelMs: 8_000, width: 4, ownTimeoutMs: 5_000 };
 
     for (const place of [0, 1, 2])
@@ -89,7 +89,7 @@ describe("a run", () => {
     expect(new Set(ends(0))).toEqual(new Set(["succeeded", "failed"]));
   });
 
-  test("whose worker is lost tells nothing", () => {
+  test("whose worker is lost contains no information", () => {
     expect(run({}, {}, { lostRate: 1 })).toMatchObject({
       end: "lost",
       cpuMs: undefined,

@@ -28,7 +28,7 @@ describe("figures", () => {
     expect(careful).toMatchObject({ failures: 2, falseFailures: 0, retries: 3 });
   });
 
-  test("do not hold against a strategy what is flaky, or lost", () => {
+  test("do not count flaky and lost runs against a strategy", () => {
     const executions = Array.from({ length: 200 }, () => anExecution({ flakyRate: 0.3 }));
     const trace = { header: aHeader({ lostRate: 0.3 }), executions };
 
@@ -38,7 +38,7 @@ describe("figures", () => {
     expect(figures.falseFailures).toBe(0);
   });
 
-  test("tell what became of executions whose action had run ten times", () => {
+  test("report separately executions whose action had run ten times", () => {
     const executions = Array.from({ length: 15 }, (_, i) =>
       anExecution({ at: i * 10_000, serialMs: i < 10 ? 9_000 : 1_000 }),
     );
@@ -51,7 +51,7 @@ describe("figures", () => {
     expect(afterTen).toMatchObject({ executions: 5, busyCost: 5, objective: 15 });
   });
 
-  test("call slow what took longer than the seed's acceptable time", () => {
+  test("count as slow what exceeds the acceptable time of the original design", () => {
     // 20 s on class 4 alone; acceptable on class 1: 20 s × (4 / 1)^0.5 = 40 s.
     const slow = anExecution({ serialMs: 10_000, parallelMs: 40_000, width: 4 });
     const well = anExecution({ serialMs: 18_000, parallelMs: 8_000, width: 4 });
@@ -61,7 +61,7 @@ describe("figures", () => {
   });
 });
 
-test("a comparison is drawn as a picture that stands alone", () => {
+test("a comparison is drawn as one self-contained picture", () => {
   const trace = {
     header: aHeader({ name: `<script>"&\u0000` }),
     executions: [anExecution(), anExecution({ at: 100 })],

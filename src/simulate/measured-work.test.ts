@@ -25,8 +25,8 @@ function work(...attempts: readonly MeasuredAttempt[]) {
   return measuredWork(5, keys, 60_000, attempts, classes);
 }
 
-describe("what was measured", () => {
-  test("of work that has the width of its class is that work again", () => {
+describe("measurements", () => {
+  test("of work with the width of its class give the same work", () => {
     const places = fc.integer({ min: 0, max: 2 });
     const parts = fc.integer({ min: 0, max: 100_000 });
     fc.assert(
@@ -47,16 +47,16 @@ describe("what was measured", () => {
     );
   });
 
-  test("without CPU time counts as work of one CPU", () => {
+  test("without CPU time count as work of one CPU", () => {
     expect(work(attempt())).toMatchObject({ serialMs: 4_000, parallelMs: 0, width: 1 });
   });
 
-  test("on one CPU says that nothing is known of more", () => {
+  test("on one CPU are marked as unknown for more CPUs", () => {
     expect(work(attempt({ sizeClass: 1, cpuMs: 4_000 }))).toMatchObject({ seenOnOneCpu: true });
     expect(work(attempt({ sizeClass: 2, cpuMs: 4_000 }))).not.toHaveProperty("seenOnOneCpu");
   });
 
-  test("with attempts without memory needs more than they had", () => {
+  test("with attempts that ran out of memory need more memory than these had", () => {
     const told = work(
       attempt({ sizeClass: 1, end: "out_of_memory", peakMemoryBytes: GiB }),
       attempt({ peakMemoryBytes: 1.5 * GiB }),
@@ -66,13 +66,13 @@ describe("what was measured", () => {
     expect(work(attempt({ end: "out_of_memory" }))?.peakMemoryBytes).toBe(2.5 * GiB);
   });
 
-  test("tells failures from timeouts, and nothing of what never ended", () => {
+  test("distinguish failures from timeouts, and ignore unfinished attempts", () => {
     expect(work(attempt({ end: "failed" }))).toMatchObject({ serialMs: 4_000, failsAt: 1 });
     expect(work(attempt({ end: "timed_out" }))).toMatchObject({ serialMs: 8_000 });
     expect(work()).toBeUndefined();
   });
 
-  test("fits the format, whatever it was", () => {
+  test("have the format of a trace, whatever they were", () => {
     const numbers = fc.double({ min: 0, noNaN: true });
     fc.assert(
       fc.property(numbers, numbers, numbers, numbers, (at, durationMs, cpuMs, peakMemoryBytes) => {

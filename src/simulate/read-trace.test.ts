@@ -15,7 +15,7 @@ const header = JSON.stringify(aHeader());
 const execution = (changes: object) => JSON.stringify({ ...anExecution(), ...changes });
 
 describe("a trace", () => {
-  test("is read as it was written, however its bytes are cut", async () => {
+  test("is read as it was written, for any division of its bytes", async () => {
     await fc.assert(
       fc.asyncProperty(traces, fc.integer({ min: 1, max: 300 }), async (trace, size) => {
         const text = [...traceLines(trace)].join("");
@@ -25,7 +25,7 @@ describe("a trace", () => {
     );
   });
 
-  test.each(Object.entries(standardTraces))("%s fits the format", async (_name, make) => {
+  test.each(Object.entries(standardTraces))("%s has the format", async (_name, make) => {
     const trace = make(1);
     expect(trace.executions.length).toBeGreaterThan(3_000);
     expect(await readTrace(bytesOf([...traceLines(trace)].join(""), 65_536))).toEqual(trace);
@@ -33,7 +33,7 @@ describe("a trace", () => {
     expect(make(2)).not.toEqual(trace);
   });
 
-  test("is as the documentation shows one", async () => {
+  test("matches the example of the documentation", async () => {
     const page = await readFile(
       new URL("../../docs/size-class-traces.md", import.meta.url),
       "utf8",
@@ -81,7 +81,7 @@ describe("a hostile trace", () => {
     await expect(readTrace(bytesOf(text, 65_536))).rejects.toThrow(said);
   });
 
-  test("of one line that never ends is refused before it is held", async () => {
+  test("with an endless line is rejected before the line is in memory", async () => {
     let sent = 0;
     async function* endless() {
       for (; sent < 1e9; sent += 65_536) yield new Uint8Array(65_536).fill(0x20);
@@ -91,7 +91,7 @@ describe("a hostile trace", () => {
     expect(sent).toBeLessThan(2e6);
   });
 
-  test("that is no text is refused", async () => {
+  test("that is not text is rejected", async () => {
     async function* noText() {
       yield Uint8Array.of(0xff, 0xfe, 0x0a);
     }
@@ -99,7 +99,7 @@ describe("a hostile trace", () => {
     await expect(readTrace(noText())).rejects.toThrow("line 1 is not UTF-8 text");
   });
 
-  test("cannot steer the terminal by what is said of it", async () => {
+  test("cannot send control sequences to the terminal through an error message", async () => {
     const text = `${header}\n{"\\u001b[2J${"x".repeat(9_000)}":1}`;
 
     const reason: unknown = await readTrace(bytesOf(text, 999)).catch((each: unknown) => each);

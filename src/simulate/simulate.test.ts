@@ -56,7 +56,7 @@ function brokenLaws(trace: Trace, { executions, runs, workers }: Simulated): str
 }
 
 describe("a simulation", () => {
-  test("ends each execution once, and lets no worker do two things at a time", () => {
+  test("ends each execution once, and no worker executes two runs at a time", () => {
     fc.assert(
       fc.property(farms, ([trace, chooser, seed]) => {
         expect(brokenLaws(trace, simulate(trace, chooser, seed))).toEqual([]);
@@ -75,7 +75,7 @@ describe("a simulation", () => {
     );
   });
 
-  test("costs what its workers cost: what they do, and what they idle", () => {
+  test("costs what its workers cost, busy and idle", () => {
     fc.assert(
       fc.property(farms, ([trace, chooser, seed]) => {
         const simulated = simulate(trace, chooser, seed);
@@ -91,7 +91,7 @@ describe("a simulation", () => {
     );
   });
 
-  test.each(Object.entries(standardTraces))("of %s keeps these laws", (_name, make) => {
+  test.each(Object.entries(standardTraces))("of %s keeps these invariants", (_name, make) => {
     const whole = make(3);
     const trace = { ...whole, executions: whole.executions.slice(0, 800) };
     for (const name of strategyNames)
@@ -100,7 +100,7 @@ describe("a simulation", () => {
 });
 
 describe("the oracle", () => {
-  test("is beaten by nobody where there are workers for all, and no chance", () => {
+  test("is not worse than any strategy, with enough workers and without chance", () => {
     const idle = traces.map(({ executions }) => ({
       header: aHeader(),
       executions: executions.map((each) => ({ ...each, flakyRate: 0 })),
@@ -140,7 +140,7 @@ function perExecution({ header }: Trace, { executions, runs }: Simulated) {
 describe("workers", () => {
   const one = { kind: "elastic", most: 1, startDelayMs: 5_000, idleMs: 10_000 } as const;
 
-  test("of an elastic pool are paid from when they are asked for until they have idled", () => {
+  test("of an elastic pool are paid from the request until the end of their idle time", () => {
     const trace = { header: aHeader({}, one), executions: [anExecution()] };
 
     const { workers, executions } = simulate(trace, chooserNamed("smallest", usualSettings), 1);
@@ -149,7 +149,7 @@ describe("workers", () => {
     expect(executions[0]).toMatchObject({ startedAt: 5_000, endedAt: 6_000 });
   });
 
-  test("of a greater class take what is not exact when they have nothing of their own", () => {
+  test("of a larger class take runs that are not exact when they have none of their own", () => {
     const header = aHeader({}, { kind: "fixed", workers: 1 });
     const trace = { header, executions: [anExecution(), anExecution(), anExecution()] };
     const smallest = chooserNamed("smallest", usualSettings);
@@ -169,7 +169,7 @@ describe("workers", () => {
   });
 });
 
-test("a second run ends the first, which the farm remembers as too slow", () => {
+test("a second run ends the first, which is stored as too slow", () => {
   const execution = anExecution({ serialMs: 0, parallelMs: 8_000, width: 4 });
   const trace = { header: aHeader(), executions: [execution, { ...execution, at: 60_000 }] };
   const smallest = chooserNamed("smallest", usualSettings);
@@ -197,7 +197,7 @@ test("a second run ends the first, which the farm remembers as too slow", () => 
   );
 });
 
-test("what is lost over and over ends, and says so", () => {
+test("an execution that is lost repeatedly ends, and reports that", () => {
   const trace = { header: aHeader({ lostRate: 1 }), executions: [anExecution()] };
 
   const { executions, runs } = simulate(trace, chooserNamed("grange", usualSettings), 1);

@@ -109,7 +109,7 @@ async function aFarm(parts: {
 const historyOf = async (key: string) =>
   (await readHistories(db, [{ project: "p", domain: "protected", key }])).values().next().value;
 
-test("what ran is remembered under each of its names, with what it used", async () => {
+test("a run is stored under each of its names, with its resources", async () => {
   const { run } = await aFarm({ strategy: "smallest" });
 
   await run(() => ({ outcome: "succeeded", ms: 2_000 }));
@@ -123,7 +123,7 @@ test("what ran is remembered under each of its names, with what it used", async 
   }
 });
 
-test("a failure on a lesser class is tried on the greatest; what fails there failed by itself", async () => {
+test("a failure on a smaller class is retried on the largest; a failure there is the action's own", async () => {
   const { run } = await aFarm({ strategy: "smallest" });
 
   const { id, ranOn, outcome } = await run(() => ({ outcome: "failed", ms: 1_000 }));
@@ -136,7 +136,7 @@ test("a failure on a lesser class is tried on the greatest; what fails there fai
   expect(history?.lastFailureAt).toBeDefined();
 });
 
-test("out of memory on a lesser class teaches, and the client hears of the success only", async () => {
+test("out of memory on a smaller class is learned, and the client gets only the success", async () => {
   const { run } = await aFarm({ strategy: "smallest" });
 
   const { ranOn, outcome } = await run((sizeClass) => ({
@@ -150,7 +150,7 @@ test("out of memory on a lesser class teaches, and the client hears of the succe
   expect(history?.runs.get(4)).toMatchObject([{ end: "succeeded" }]);
 });
 
-test("a run in the background is asked for after a success on the greatest, and teaches", async () => {
+test("a background run is requested after a success on the largest class, and is learned", async () => {
   const { run, queue, observations } = await aFarm({ strategy: "pagerank" });
   // Untried classes come first; then all have results that count.
   for (let i = 0; i < 8; i++) await run(() => ({ outcome: "succeeded", ms: 20_000 }));
@@ -169,7 +169,7 @@ test("a run in the background is asked for after a success on the greatest, and 
   expect(background).toBeGreaterThan(0);
 });
 
-test("a pull request goes by what main has learned, and teaches itself alone", async () => {
+test("a pull request uses what main has learned, and its own results are only for itself", async () => {
   const { run } = await aFarm({ strategy: "grange" });
   const domain = TrustDomain.parse("pr/7@a/b");
   const needsMuch = (sizeClass: number) => ({
@@ -201,7 +201,7 @@ test("a pull request goes by what main has learned, and teaches itself alone", a
 });
 
 describe("the choice", () => {
-  test("is kept with what was known, and is the same for the same execution", async () => {
+  test("is stored with the known facts, and is the same for the same execution", async () => {
     const { run } = await aFarm({ strategy: "grange" });
 
     const { id } = await run(() => ({ outcome: "succeeded", ms: 2_000 }));
@@ -217,7 +217,7 @@ describe("the choice", () => {
     expect(decision?.reason["text"]).not.toBe("");
   });
 
-  test("keeps to what is asked for", async () => {
+  test("stays within the requested limits", async () => {
     const { run } = await aFarm({ strategy: "largest" });
 
     const { ranOn } = await run(
@@ -228,7 +228,7 @@ describe("the choice", () => {
     expect(ranOn).toEqual([2]);
   });
 
-  test("is none where there is one class, or nobody knows of any", async () => {
+  test("is not made with one class, or without any known class", async () => {
     for (const offered of [classes.slice(0, 1), []]) {
       const { run } = await aFarm({ strategy: "largest", offered });
       const { id, ranOn } = await run(() => ({ outcome: "succeeded", ms: 1_000 }));
@@ -253,7 +253,7 @@ describe("the choice", () => {
   });
 });
 
-test("what a server learned, the one after it chooses by", async () => {
+test("another server uses what one server has learned", async () => {
   const { run } = await aFarm({ strategy: "grange" });
   const needsMemory = (sizeClass: number) => ({
     outcome: sizeClass === 1 ? ("out_of_memory" as const) : ("succeeded" as const),
@@ -270,7 +270,7 @@ test("what a server learned, the one after it chooses by", async () => {
   expect(second.ranOn[0]).toBeGreaterThan(1);
 });
 
-test("what its clients gave up teaches nothing, whether it waits or runs", async () => {
+test("executions that their clients cancelled are not learned, whether they wait or run", async () => {
   const { queue, observations } = await aFarm({ strategy: "smallest" });
   const cancel = async (id: ExecutionId) =>
     (await queue.transaction((tx) => queue.cancel(tx, [id])))();
@@ -321,7 +321,7 @@ test("two servers that learn at once lose nothing", async () => {
   expect((await historyOf("a.same"))?.runs.get(1)).toHaveLength(20);
 });
 
-test("of each class the last 32 are remembered", async () => {
+test("the last 32 runs of each class are stored", async () => {
   const { run } = await aFarm({ strategy: "smallest" });
 
   for (let ms = 1; ms <= 40; ms++) await run(() => ({ outcome: "succeeded", ms: ms * 1_000 }));

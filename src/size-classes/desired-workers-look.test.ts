@@ -43,7 +43,7 @@ const one = (classes: readonly ScaledClass[]): ScaledClass => {
 };
 
 describe("classes", () => {
-  test("are those that are declared, with what waits for them and nobody there", () => {
+  test("are those that are declared, with the executions that wait for them, without workers", () => {
     const { classes, unserved } = look({
       declared: [aDeclaredClass({ sizeClass: 2 }), aDeclaredClass({ sizeClass: 4 })],
       queued: [demand(3, { sizeClass: 2, eachMs: 600_000 }), demand(1, { sizeClass: 3 })],
@@ -56,7 +56,7 @@ describe("classes", () => {
     ]);
   });
 
-  test("take in the workers that offer at least what is declared; others have their own", () => {
+  test("include the workers that offer at least the declared properties; others form their own classes", () => {
     const gpu = { ...linux, gpu: "yes" };
     const { classes } = look({
       declared: [aDeclaredClass(), aDeclaredClass({ platform: gpu })],
@@ -81,7 +81,7 @@ describe("classes", () => {
     ]);
   });
 
-  test("do not count workers that are gone, though nobody says so", () => {
+  test("do not count workers that have disappeared without an event", () => {
     const workers = [load("a", { condition: "silent", held: 3 })];
 
     expect(look({ workers }).classes).toEqual([]);
@@ -93,7 +93,7 @@ describe("classes", () => {
     });
   });
 
-  test("that nobody may start and nobody is in leave what waits unserved", () => {
+  test("without workers and without the right to start any leave executions unserved", () => {
     const { unserved } = look({
       declared: [aDeclaredClass({ mostWorkers: 0 })],
       queued: [demand(2), demand(1, { requirements: { OSFamily: "macos" } })],
@@ -102,7 +102,7 @@ describe("classes", () => {
     expect(unserved).toBe(3);
   });
 
-  test("with what only their workers show to offer serve what asks for it", () => {
+  test("whose workers offer additional properties serve executions that require them", () => {
     const { unserved, classes } = look({
       declared: [aDeclaredClass()],
       workers: [load("a")],
@@ -113,10 +113,10 @@ describe("classes", () => {
   });
 });
 
-describe("workers are given up", () => {
+describe("workers are released", () => {
   const idle = ["a", "b", "c"].map((name) => load(name));
 
-  test("not before nobody needed them for a while, and as many as are too many", () => {
+  test("not until they were superfluous for a while, and only superfluous ones", () => {
     const first = look({ workers: idle, at: 0 });
     const early = look({ workers: idle, at: 4 * minute }, first.memory);
     const late = look({ workers: idle, at: 6 * minute }, early.memory);
@@ -125,7 +125,7 @@ describe("workers are given up", () => {
     expect(one(late.classes).drain).toEqual(["a", "b", "c"]);
   });
 
-  test("those first that are idle longest, then the newest; busy ones stay", () => {
+  test("the longest idle first, then the newest; busy ones stay", () => {
     const came = (ms: number) => ({ registeredAt: new Date(ms) });
     const begun = [
       load("busy", { held: 1, remainingMs: minute }),
@@ -143,7 +143,7 @@ describe("workers are given up", () => {
     expect(one(last.classes).drain).toEqual(["new", "ran", "old"]);
   });
 
-  test("also those that hold something, where fewer are allowed than are busy", () => {
+  test("also busy ones, when fewer are allowed than are busy", () => {
     const workers = ["a", "b"].map((name) => load(name, { held: 1, remainingMs: minute }));
 
     const found = one(look({ workers, declared: [aDeclaredClass({ mostWorkers: 1 })] }).classes);
@@ -152,7 +152,7 @@ describe("workers are given up", () => {
   });
 });
 
-test("arrivals are counted by what waits, runs and has ended, and cancelling is none", () => {
+test("arrivals are counted from waiting, running and ended executions; a cancellation is not an arrival", () => {
   const seen = [10, 40, 20, 50];
 
   const memory = seen.reduce(
@@ -163,7 +163,7 @@ test("arrivals are counted by what waits, runs and has ended, and cancelling is 
   expect(arrivalsPerSecond(memory)).toBe(60 / 180);
 });
 
-describe("a scaler that does as it is told", () => {
+describe("an autoscaler that follows the numbers", () => {
   /** Simulates a farm minute by minute: arrivals, workers with a start delay, and an autoscaler. */
   function play(minutes: number, arriving: (minute: number) => number) {
     const stepMs = 5_000;
@@ -223,7 +223,7 @@ describe("a scaler that does as it is told", () => {
     return moves.filter((move, i) => i > 0 && move !== moves[i - 1]).length;
   };
 
-  test("comes to rest under a steady load, and at nobody when it ends", () => {
+  test("becomes stable under a steady load, and reaches zero when the load ends", () => {
     const { counts, queued, worked } = play(60, (at) => (at < 30 ? 60 : 0));
 
     // 60 per minute of 10 s each use ten slots.
@@ -237,7 +237,7 @@ describe("a scaler that does as it is told", () => {
     expect(worked).toBeCloseTo(1_800);
   });
 
-  test("does not follow every wave of bursts", () => {
+  test("does not follow every burst", () => {
     const { counts } = play(60, (at) => (at % 3 === 0 ? 90 : 0));
 
     expect(turns(counts.slice(10 * 12))).toBeLessThanOrEqual(4);

@@ -21,7 +21,7 @@ beforeEach(() => db.script("truncate execution, worker cascade; truncate drain, 
 
 const settings = { targetWaitMs: 60_000, startDelayMs: 60_000, scaleDownMs: 300_000 };
 
-test("what waits is read by kind, urgency and length", async () => {
+test("waiting executions are read by kind, urgency and length", async () => {
   const clock = movableClock();
   const queue = await queues.open({ clock });
   for (let i = 0; i < 3; i++) await queue.submit(aRequest({ expectedDurationMs: 2_000 + i }));
@@ -43,7 +43,7 @@ test("what waits is read by kind, urgency and length", async () => {
   ]);
 });
 
-test("each worker is read with what it holds, and how long that goes on", async () => {
+test("each worker is read with its executions, and their remaining time", async () => {
   const clock = movableClock();
   const queue = await queues.open({ clock });
   const worker = aWorker("a", { slots: 3 });
@@ -71,7 +71,7 @@ test("each worker is read with what it holds, and how long that goes on", async 
   ]);
 });
 
-test("from zero: what waits for a declared class wants workers; those who ask at once share a look", async () => {
+test("from zero: executions that wait for a declared class request workers; simultaneous callers share a look", async () => {
   const clock = movableClock();
   const queue = await queues.open({ clock });
   const service = desiredWorkersService({ db, clock, leaseMs: 15_000, settings });
@@ -87,7 +87,7 @@ test("from zero: what waits for a declared class wants workers; those who ask at
   expect(after.classes).toMatchObject([{ sizeClass: 2, desired: 3, now: 0, queued: 5 }]);
 });
 
-test("workers that went silent leave the figures though nothing else happens", async () => {
+test("silent workers leave the figures even without another event", async () => {
   const clock = movableClock();
   const queue = await queues.open({ clock });
   const service = desiredWorkersService({ db, clock, leaseMs: 15_000, settings });
@@ -102,7 +102,7 @@ test("workers that went silent leave the figures though nothing else happens", a
   expect(after.classes).toEqual([]);
 });
 
-test("a look that fails is not kept", async () => {
+test("a failed look is not cached", async () => {
   let isBroken = true;
   const breakable: typeof db = {
     ...db,
@@ -121,7 +121,7 @@ test("a look that fails is not kept", async () => {
   expect((await service.look()).classes).toEqual([]);
 });
 
-test("a hundred thousand that wait come to a few rows", async () => {
+test("a hundred thousand waiting executions give a few rows", async () => {
   const clock = movableClock();
   await db.run(sql`
     insert into execution (

@@ -137,7 +137,7 @@ describe("the reason", () => {
   });
 });
 
-describe("by its laws", () => {
+describe("by its invariants", () => {
   const each = fc.record({
     executions: fc.nat(100_000),
     eachMs: fc.double({ min: 1, max: 7_200_000, noNaN: true }),
@@ -168,7 +168,7 @@ describe("by its laws", () => {
     }));
   const wantedIn = (given: ScalingSituation) => desiredWorkers(given, settings);
 
-  test("it is a whole number between the least and the most, with a reason", () => {
+  test("it is an integer between the minimum and the maximum, with a reason", () => {
     fc.assert(
       fc.property(any, (given) => {
         const { desired: number, reason } = wantedIn(given);
@@ -180,7 +180,7 @@ describe("by its laws", () => {
     );
   });
 
-  test("no worker is given up that holds something, but for the most", () => {
+  test("no worker with a lease is released, except above the maximum", () => {
     fc.assert(
       fc.property(any, (given) => {
         const least = Math.min(given.busyWorkers, given.most ?? Number.POSITIVE_INFINITY);
@@ -189,7 +189,7 @@ describe("by its laws", () => {
     );
   });
 
-  test("more that waits never wants fewer", () => {
+  test("more waiting executions never reduce the number", () => {
     fc.assert(
       fc.property(any, each, (given, more) => {
         const after = wantedIn({ ...given, waiting: [...given.waiting, more] });
@@ -198,7 +198,7 @@ describe("by its laws", () => {
     );
   });
 
-  test("what has waited never wants fewer than when it came", () => {
+  test("executions that have waited never reduce the number", () => {
     fc.assert(
       fc.property(any, fc.nat(3_600_000), (given, ms) => {
         const older = given.waiting.map((one) => ({ ...one, dueInMs: one.dueInMs - ms }));
@@ -209,7 +209,7 @@ describe("by its laws", () => {
     );
   });
 
-  test("no more slots than there are things to run or to come", () => {
+  test("there are no more slots than present and expected executions", () => {
     fc.assert(
       fc.property(any, (given) => {
         const queued = given.waiting.reduce((sum, { executions }) => sum + executions, 0);
@@ -223,7 +223,7 @@ describe("by its laws", () => {
     );
   });
 
-  test("nothing to do, nothing to come, no least: nobody", () => {
+  test("without executions, arrivals and a minimum, the number is zero", () => {
     fc.assert(
       fc.property(any, (given) => {
         const quiet = {

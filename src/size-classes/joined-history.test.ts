@@ -19,7 +19,7 @@ const history = (more: Partial<KeyHistory>): KeyHistory => ({
   ...more,
 });
 
-test("whoever has none of their own goes by what all may read, and the other way round", () => {
+test("a key without own runs uses those that all may read, and the reverse", () => {
   const known = history({ failuresInARow: 3 });
 
   expect(joinedHistory(undefined, known)).toBe(known);
@@ -58,7 +58,7 @@ test("own runs come after those that all may read, class by class, the last ones
   ).toEqual([...Array<number>(historySize - 1).fill(9), 4]);
 });
 
-test("of failures and ranks its own count, where there are any", () => {
+test("a key's own failures and ranks count, if there are any", () => {
   const shared = history({ failuresInARow: 5, lastFailureAt: 50, pageRank: new Map([[1, 0.5]]) });
 
   expect(joinedHistory(history({ lastFailureAt: 60 }), shared)).toMatchObject({

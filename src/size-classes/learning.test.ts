@@ -93,13 +93,13 @@ const observationsLeft = async () =>
     )
   )[0]?.count;
 
-describe("one execution that cannot be learned from", () => {
+describe("one execution that cannot be learned", () => {
   const poison = {
     "requirements that are none": sql`requirements = '[1]'`,
     "a trust domain that nobody knows": sql`domain = 'another version''s'`,
   };
 
-  test.each(Object.entries(poison))("with %s keeps no other from it", async (_, change) => {
+  test.each(Object.entries(poison))("with %s does not block others", async (_, change) => {
     const queue = await aTeachingQueue();
     for (let i = 0; i < 5; i++) await runOnce(queue, { similarityKeys: [`a.${i}`] });
     const poisoned = await runOnce(queue, { similarityKeys: ["a.poisoned"] });
@@ -112,7 +112,7 @@ describe("one execution that cannot be learned from", () => {
     expect(await observationsLeft()).toBe(0);
   });
 
-  test("since the database is away is learned later", async () => {
+  test("because the database is unreachable is learned later", async () => {
     const queue = await aTeachingQueue();
     await runOnce(queue);
     const passing = keep(
@@ -137,7 +137,7 @@ describe("one execution that cannot be learned from", () => {
   });
 });
 
-test("a result that is none teaches what was seen from outside, and an impossible time counts as the timeout", async () => {
+test("an invalid result is learned from the farm's own data, and an impossible time counts as the timeout", async () => {
   const queue = await aTeachingQueue();
   await runOnce(queue, { similarityKeys: ["a.odd"] }, Buffer.from([255, 255, 255]));
   const ages = create(ActionResultSchema, {
@@ -156,7 +156,7 @@ test("a result that is none teaches what was seen from outside, and an impossibl
   expect((await historyOf("a.before"))?.runs.get(1)).toMatchObject([{ durationMs: 0 }]);
 });
 
-test("names given twice, none or very many are each learned once", async () => {
+test("names that are given twice, not at all, or in large numbers are each learned once", async () => {
   const queue = await aTeachingQueue();
   const many = Array.from({ length: 2_000 }, (_, i) => `x.${i}`);
   await runOnce(queue, { similarityKeys: ["a.twice", "a.twice"] });
@@ -169,7 +169,7 @@ test("names given twice, none or very many are each learned once", async () => {
   expect((await historyOf("x.1999"))?.runs.get(1)).toHaveLength(1);
 });
 
-test("ten thousand executions at once are learned, and a stop does not wait for all of them", async () => {
+test("ten thousand simultaneous executions are learned, and stop does not wait for all of them", async () => {
   const queue = await aTeachingQueue();
   const first = await runOnce(queue);
   const copies = 10_000;
@@ -197,7 +197,7 @@ test("ten thousand executions at once are learned, and a stop does not wait for 
   expect((await historyOf("a.one"))?.runs.get(1)).toHaveLength(32);
 });
 
-describe("a history that another version wrote", () => {
+describe("a history from another version", () => {
   const asked = [{ project: "p", domain: "protected", key: "a.one" }];
 
   async function spoil() {
@@ -207,7 +207,7 @@ describe("a history that another version wrote", () => {
     await db.run(sql`update size_class_key set page_rank = '{"1": "much", "4": 0.5}'`);
   }
 
-  test("is read as far as it can be, and is added to", async () => {
+  test("is read as far as possible, and can be added to", async () => {
     const queue = await aTeachingQueue();
     await runOnce(queue);
     await observations().learnNow();
@@ -221,7 +221,7 @@ describe("a history that another version wrote", () => {
     expect((await historyOf("a.one"))?.runs.get(1)).toHaveLength(2);
   });
 
-  test("keeps nobody from what is known of others", async () => {
+  test("does not affect other histories", async () => {
     const queue = await aTeachingQueue();
     await runOnce(queue);
     await runOnce(queue, { similarityKeys: ["a.other"] });
@@ -281,7 +281,7 @@ test("a second run that counts is learned once, as an attempt of the first", asy
   expect(runs?.get(1)).toMatchObject([{ end: "timed_out", durationMs: 3_000, timeoutMs: 3_000 }]);
 });
 
-test("what is asked to be learned while learning is under way does not wait for the next round", async () => {
+test("observations that arrive during learning do not wait for the next round", async () => {
   const queue = await aTeachingQueue();
   let begun = () => {};
   const underWay = new Promise<void>((resolve) => (begun = resolve));
@@ -317,7 +317,7 @@ test("what is asked to be learned while learning is under way does not wait for 
   await expect.poll(async () => (await historyOf("a.second"))?.runs.size).toBe(1);
 });
 
-test("keys of which nothing was heard are forgotten with all their runs, others are not", async () => {
+test("unused keys are deleted with all their runs, and others are not", async () => {
   const queue = await aTeachingQueue();
   await runOnce(queue);
   await runOnce(queue, { similarityKeys: ["a.old"] });

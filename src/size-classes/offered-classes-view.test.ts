@@ -16,11 +16,11 @@ const queued = (changes: Partial<QueuedWork> = {}): QueuedWork => ({
   ...changes,
 });
 
-test("nothing known, nothing offered", () => {
+test("without facts, nothing is offered", () => {
   expect(offered({})).toEqual([]);
 });
 
-test("classes come from workers and from declarations, the least first", () => {
+test("classes come from workers and from declarations, the smallest first", () => {
   const facts = {
     up: [areUp({ sizeClass: 4 }), areUp({ sizeClass: 1 })],
     declared: [aDeclaredClass({ sizeClass: 2 })],
@@ -41,7 +41,7 @@ test.each([
   expect(offered({ declared: [aDeclaredClass(declared)] })).toEqual([]);
 });
 
-test("what is greater than the greatest class asked for is not offered", () => {
+test("classes above the requested largest class are not offered", () => {
   const up = [1, 2, 4].map((sizeClass) => areUp({ sizeClass }));
 
   const found = offered({ up }, { ...linux, "max-size-class": "2" });
@@ -49,7 +49,7 @@ test("what is greater than the greatest class asked for is not offered", () => {
   expect(found.map(({ sizeClass }) => sizeClass)).toEqual([1, 2]);
 });
 
-test("a class gives what the least of its workers gives, and what was declared where they do not say", () => {
+test("a class has the resources of its smallest worker, and the declared ones when workers do not state them", () => {
   const declared = [aDeclaredClass({ sizeClass: 2, cpus: 3, memoryBytes: 8e9, price: 5 })];
   const up = [
     areUp({ sizeClass: 2, cpus: 2.5, memoryBytes: 4e9 }),
@@ -60,14 +60,14 @@ test("a class gives what the least of its workers gives, and what was declared w
   expect(offered({ declared, up })[0]).toMatchObject({ cpus: 2.5, memoryBytes: 4e9, price: 5 });
 });
 
-test("a class declared as free makes no other free", () => {
+test("a class that is declared as free does not make others free", () => {
   const declared = [aDeclaredClass({ sizeClass: 4, price: 0 })];
   const up = [areUp({ sizeClass: 1 }), areUp({ sizeClass: 2 })];
 
   expect(offered({ declared, up }).map(({ price }) => price)).toEqual([1, 2, 0]);
 });
 
-test("the price of a class that nobody declared is that of its CPUs in the nearest that somebody did", () => {
+test("the price of an undeclared class is that of its CPUs in the nearest declared class", () => {
   const declared = [
     aDeclaredClass({ sizeClass: 2, cpus: 2, price: 1 }),
     aDeclaredClass({ sizeClass: 16, cpus: 16, price: 80 }),
@@ -107,7 +107,7 @@ test.each([
   expect(offered({ up: [areUp(up)], queued: waiting })[0]?.waitMs).toBe(waitMs);
 });
 
-test("greater classes help lesser ones, and what only they can run is in their way alone", () => {
+test("larger classes reduce the wait of smaller ones; executions that only they can run affect only them", () => {
   const up = [
     areUp({ busySlots: 1, remainingMs: 1_000 }),
     areUp({ sizeClass: 2, busySlots: 1, remainingMs: 3_000 }),
@@ -117,7 +117,7 @@ test("greater classes help lesser ones, and what only they can run is in their w
   expect(offered({ up, queued: waiting }).map(({ waitMs }) => waitMs)).toEqual([6_000, 11_000]);
 });
 
-test("what waits for a class that is to be started shares as many workers as may be", () => {
+test("executions that wait for a class to be started share as many workers as are allowed", () => {
   const waiting = [queued({ executions: 10, foreseen: 10, foreseenMs: 100_000 })];
 
   const waits = [null, 5, 1].map(

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 beforeEach(() => db.script("truncate execution, worker cascade; truncate drain, size_class"));
 
-test("what workers do and what waits is read by platform and size class", async () => {
+test("the work of workers and the waiting executions are read by platform and size class", async () => {
   // Given a worker of two slots that has run one execution for 4 s of expected 10, and an idle one of class 2
   const clock = movableClock();
   const queue = await queues.open({ clock });
@@ -67,7 +67,7 @@ test("what workers do and what waits is read by platform and size class", async 
   ]);
 });
 
-test("a class that is declared is there until it is not", async () => {
+test("a declared class exists until its declaration is removed", async () => {
   const clock = movableClock();
   const offers = offeredClasses({ db, clock, logger: silent });
   await declareClass(db, aDeclaredClass({ sizeClass: 2, platform: { OSFamily: "Linux" } }));
@@ -84,7 +84,7 @@ test("a class that is declared is there until it is not", async () => {
   await offers.stop();
 });
 
-test("while somebody asks, what is new is seen; those who ask at once share one look", async () => {
+test("while it is called, changes are noticed; simultaneous callers share one read", async () => {
   let looks = 0;
   const counting: Db = { ...db, transaction: (work) => (looks++, db.transaction(work)) };
   const offers = offeredClasses({
@@ -108,7 +108,7 @@ test("while somebody asks, what is new is seen; those who ask at once share one 
   expect(looks).toBe(looksAtLast);
 });
 
-test("when the database fails, what was known goes on to hold, and that is said once", async () => {
+test("when the database fails, the last facts stay, and this is logged once", async () => {
   await declareClass(db, aDeclaredClass());
   let isBroken = false;
   const breakable: Db = {
@@ -130,7 +130,7 @@ test("when the database fails, what was known goes on to hold, and that is said 
   await offers.stop();
 });
 
-test("a hundred thousand that wait are not all looked at", async () => {
+test("a hundred thousand waiting executions are not all read", async () => {
   await db.run(sql`
     insert into execution (
       id, project, domain, action_digest, requirements, size_class, invocation, lane, owner_lane, place,

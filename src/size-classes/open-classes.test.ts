@@ -14,7 +14,7 @@ const any = { least: 1, most: undefined };
 const chosenFrom = (open: ReturnType<typeof openClasses>) =>
   open.classes.map(({ sizeClass }) => sizeClass);
 
-test("those within the bounds are open", () => {
+test("classes within the limits are open", () => {
   expect(chosenFrom(openClasses(classes, { least: 2, most: 4 }, {}, 0))).toEqual([2, 4]);
   expect(openClasses(classes, { least: 4, most: undefined }, {}, 0).isOpen).toBe(false);
 });
@@ -30,7 +30,7 @@ test.each([
   expect(open.isOpen).toBe(true);
 });
 
-test("what has passed of a wait is over", () => {
+test("waits become shorter by their age", () => {
   const waits = openClasses(classes, any, {}, 1_500).classes.map(({ waitMs }) => waitMs);
 
   expect(waits).toEqual([0, 500, 2_500]);

@@ -16,7 +16,7 @@ beforeEach(() => db.run(sql`truncate size_class_settings`));
 
 const at = new Date(Date.UTC(2030, 0, 1));
 
-test("the API knows the settings that there are", () => {
+test("the API has exactly the existing settings", () => {
   const names = Object.keys(SizeClassSettings.shape).toSorted();
 
   expect(Object.keys(SizeClassSettingValues.shape).toSorted()).toEqual(names);
@@ -25,11 +25,11 @@ test("the API knows the settings that there are", () => {
   expect(SizeClassSettingValues.parse(usualSettings)).toEqual(usualSettings);
 });
 
-test("where nobody said anything, all is as usual", async () => {
+test("unset settings have their defaults", async () => {
   expect(await readSettings(db)).toEqual({ settings: usualSettings, changed: undefined });
 });
 
-test("what is changed stays, what is left out stays as it was, and null is as usual", async () => {
+test("changed settings stay, omitted ones are unchanged, and null resets to the default", async () => {
   await changeSettings(db, { strategy: "adr", priceOfDelay: 5 }, "ada", at);
   await changeSettings(db, { strategy: null, greaterMayTake: false }, "bram", at);
 
@@ -39,7 +39,7 @@ test("what is changed stays, what is left out stays as it was, and null is as us
   });
 });
 
-test("two who change different settings at once both succeed", async () => {
+test("two simultaneous changes of different settings both succeed", async () => {
   await Promise.all([
     changeSettings(db, { priceOfDelay: 5 }, "ada", at),
     changeSettings(db, { failureBoostMs: 5 }, "bram", at),
@@ -49,7 +49,7 @@ test("two who change different settings at once both succeed", async () => {
   expect(settings).toMatchObject({ priceOfDelay: 5, failureBoostMs: 5 });
 });
 
-test("what another version wrote and this one does not know, is as usual", async () => {
+test("unknown values of another version become defaults", async () => {
   await changeSettings(db, { priceOfDelay: 5 }, "ada", at);
   await db.run(sql`
     update size_class_settings
@@ -59,7 +59,7 @@ test("what another version wrote and this one does not know, is as usual", async
   expect((await readSettings(db)).settings).toEqual({ ...usualSettings, priceOfDelay: 5 });
 });
 
-test("servers hear of a change", async () => {
+test("servers are notified of a change", async () => {
   let hears: () => void = () => {};
   const heard = new Promise<void>((resolve) => {
     hears = resolve;

@@ -52,7 +52,7 @@ const empty: Graph = {
   edges: [{ job: "b", on: "a", condition: "success", status: "open", waived: null }],
 };
 
-test("takes the jobs that changed and leaves the others as they are", () => {
+test("replaces changed jobs and keeps the others", () => {
   const merged = mergeGraphDelta(empty, { graph: summary(4), jobs: [job("b", 4)] });
 
   expect(merged.version).toBe(4);
@@ -61,26 +61,26 @@ test("takes the jobs that changed and leaves the others as they are", () => {
   expect(merged.edges).toBe(empty.edges);
 });
 
-test("hands back the same graph when a delta is heard twice", () => {
+test("returns the same graph for a repeated delta", () => {
   const delta: GraphDelta = { graph: summary(4), jobs: [job("b", 4)] };
   const once = mergeGraphDelta(empty, delta);
 
   expect(mergeGraphDelta(once, delta)).toBe(once);
 });
 
-test("an old delta that comes late takes nothing back", () => {
+test("a late old delta undoes nothing", () => {
   const now = mergeGraphDelta(empty, { graph: summary(9), jobs: [job("a", 9)] });
 
   expect(mergeGraphDelta(now, { graph: summary(3), jobs: [job("a", 2)] })).toBe(now);
 });
 
-test("keeps a job that nobody had told of", () => {
+test("adds an unknown job", () => {
   const merged = mergeGraphDelta(empty, { graph: summary(1), jobs: [job("new", 1)] });
 
   expect(merged.jobList.map((each) => each.name)).toEqual(["a", "b", "c", "new"]);
 });
 
-test("in whatever order deltas are heard, and however often, the end is the same", () => {
+test("any order and repetition of deltas gives the same result", () => {
   const deltas = Array.from(
     { length: 8 },
     (_, index): GraphDelta => ({

@@ -25,7 +25,7 @@ test.each([
   expect(agoText(time, Date.parse("2026-03-01T12:00:00Z"))).toBe(expected);
 });
 
-test("what has not ended lasts until now, what has not begun lasts no time", () => {
+test("an unfinished job lasts until now, and one without a start lasts no time", () => {
   const now = Date.parse("2026-03-01T12:00:00Z");
 
   expect(elapsedMs("2026-03-01T11:59:00Z", null, now)).toBe(60_000);

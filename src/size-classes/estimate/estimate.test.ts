@@ -34,7 +34,7 @@ const serial: Work = { serialMs: 20_000 };
 const parallel: Work = { serialMs: 2_000, parallelMs: 38_000, width: 32 };
 const narrow: Work = { serialMs: 1_000, parallelMs: 30_000, width: 4 };
 
-// Observed on one class only; the others follow from CPU time. Within a tenth, except outside of the observed range.
+// Observed on one class only; the others follow from CPU time: within a tenth, except outside of the observed range.
 test.each([
   { name: "a serial action", work: serial, seenOn: 4, asked: [1, 2, 4, 8] },
   { name: "a parallel action", work: parallel, seenOn: 8, asked: [1, 2, 4, 8] },
@@ -52,7 +52,7 @@ test.each([
   },
 );
 
-test("a run on one CPU says how much work it is, and nothing of how it scales", () => {
+test("a run on one CPU shows the amount of work, but not how it scales", () => {
   const given = known(history("action", times(8, parallel, 1)));
 
   expect(expectedOn(given, 1) / 40_000).toBeCloseTo(1, 1);
@@ -66,7 +66,7 @@ test("runs on two classes agree about one action", () => {
     expect(expectedOn(both, sizeClass) / durationOn(parallel, sizeClass)).toBeCloseTo(1, 1);
 });
 
-test("a new action is expected to be like its kind, and its own first run counts more", () => {
+test("a new action is expected to be like its kind, and its own first run has more weight", () => {
   const kind = history("mnemonic", times(20, { serialMs: 60_000 }, 1));
 
   const before = known(history("action", []), kind);
@@ -76,7 +76,7 @@ test("a new action is expected to be like its kind, and its own first run counts
   expect(expectedOn(after, 1)).toBeLessThan(5_000);
 });
 
-test("without CPU times, durations on several classes tell how it scales", () => {
+test("without CPU times, durations on several classes show how it scales", () => {
   const unmeasured = [1, 8].flatMap((sizeClass) =>
     times(5, parallel, sizeClass, sizeClass).map(
       ([on, { end, durationMs, timeoutMs, at }]) =>
@@ -111,7 +111,7 @@ function alternating(rounds: number) {
   ]).flat();
 }
 
-test("regimes that alternate stay a mixture, whichever was last", () => {
+test("alternating regimes stay a mixture, whichever was last", () => {
   const runs = alternating(6);
   const mean = (2 * durationOn(parallel, 1) + 3 * durationOn(light, 1)) / 5;
 
@@ -123,7 +123,7 @@ test("regimes that alternate stay a mixture, whichever was last", () => {
   }
 });
 
-test("each regime scales by itself", () => {
+test("each regime scales separately", () => {
   const given = known(history("action", alternating(6)));
 
   const [least, greatest] = given.parts.map(({ expectedMs, scalings }) => ({
@@ -157,14 +157,14 @@ const short = (number: number) => [
   ran(large, 4, number + 0.5),
 ];
 
-test("where nothing else is known, out of memory rules a class and the lesser ones out", () => {
+test("without other data, out of memory excludes a class and the smaller ones", () => {
   const given = known(history("action", [ended("out_of_memory", 2, 1)]));
 
   expect([1, 2].map((sizeClass) => riskOn(given, sizeClass))).toEqual([1, 1]);
   expect(riskOn(given, 8)).toBeLessThan(0.5);
 });
 
-test("one execution of many that ran out of memory is as likely again as it was", () => {
+test("one execution of many that ran out of memory gives the observed probability", () => {
   const given = known(history("action", [...times(18, small, 1), ...short(20)]));
   const later = known(history("action", [...times(18, small, 1), ...short(20), ran(small, 1, 22)]));
 
@@ -173,13 +173,13 @@ test("one execution of many that ran out of memory is as likely again as it was"
   expect(riskOn(given, 4)).toBeLessThan(0.1);
 });
 
-test("two executions in a row that ran out of memory are a change", () => {
+test("two consecutive executions that ran out of memory are a change", () => {
   const given = known(history("action", [...times(10, small, 1), ...short(20), ...short(22)]));
 
   expect(riskOn(given, 1)).toBeGreaterThan(0.7);
 });
 
-test("a hidden shortage counts by what the retry needed", () => {
+test("a hidden shortage counts with the memory that the retry needed", () => {
   const given = known(
     history("action", [
       ended("failed", 1, 1, { peakMemoryBytes: 3.9 * GiB }),
@@ -192,7 +192,7 @@ test("a hidden shortage counts by what the retry needed", () => {
   expect(riskOn(given, 1)).toBeGreaterThan(0.9);
 });
 
-test("out of memory counts where nobody measured memory", () => {
+test("out of memory counts even without measured memory", () => {
   const unmeasured = [1, 2, 3].flatMap((i) => [
     ended("out_of_memory", 1, 10 * i, { peakMemoryBytes: undefined }),
     ran(small, 2, 10 * i + 1),
@@ -201,7 +201,7 @@ test("out of memory counts where nobody measured memory", () => {
   expect(riskOn(known(history("action", unmeasured)), 1)).toBe(1);
 });
 
-test("classes that fail what a greater one then does are risky", () => {
+test("a class on which runs fail that then succeed on a larger one is risky", () => {
   const pairs = [1, 2, 3].flatMap((i) => [
     ended("failed", 1, 10 * i),
     ran(parallel, 8, 10 * i + 1),
@@ -213,14 +213,14 @@ test("classes that fail what a greater one then does are risky", () => {
   expect(given.classes[3]?.slowRisk).toBe(0);
 });
 
-test("with nothing known, most actions are small, and class 1 has memory enough", () => {
+test("without data, most actions are small, and class 1 has enough memory", () => {
   const given = known();
 
   expect(expectedOn(given, 1)).toBeLessThan(10_000);
   expect(riskOn(given, 1)).toBeLessThan(0.02);
 });
 
-test("a risk is at most 1 where shares add up to a little more by rounding", () => {
+test("a risk is at most 1, even if shares add up to slightly more by rounding", () => {
   const spread = { mu: Math.log(32 * GiB), sigma: 0.1 };
   const needs = [0.05, 0.55, 0.3, 0.1].map((share) => ({ share, spread }));
 

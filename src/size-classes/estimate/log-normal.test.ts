@@ -13,12 +13,12 @@ test.each([
   expect(above(z)).toBeCloseTo(expected, 5);
 });
 
-test("nothing is beyond a limit that is none, and all beyond one of nothing", () => {
+test("no value exceeds an infinite limit, and all exceed zero", () => {
   expect(tail({ mu: 20, sigma: 1 }, Number.POSITIVE_INFINITY)).toBe(0);
   expect(tail({ mu: 20, sigma: 1 }, 0)).toBe(1);
 });
 
-test("half are beyond the median, and their mean is beyond it and the mean of all", () => {
+test("half exceed the median, and their mean is above it and above the mean of all", () => {
   const spread = { mu: Math.log(10), sigma: 0.5 };
 
   expect(tail(spread, 10)).toBeCloseTo(0.5, 6);
@@ -27,6 +27,6 @@ test("half are beyond the median, and their mean is beyond it and the mean of al
   expect(meanAbove(spread, 10)).toBeCloseTo(2 * mean(spread) * (1 - above(0.5)), 6);
 });
 
-test("far out, the mean of what is beyond a limit stays near it", () => {
+test("for a large limit, the mean of the values above it is near it", () => {
   expect(meanAbove({ mu: 0, sigma: 0.1 }, 1_000)).toBeCloseTo(1_025, 0);
 });

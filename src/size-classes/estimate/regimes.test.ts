@@ -12,44 +12,47 @@ function shareOf(given: Regimes, value: number): number {
   return given.all.find(({ spread }) => Math.abs(spread.mu - log) < 0.35)?.share ?? 0;
 }
 
-test("values that vary little are of one regime", () => {
+test("values that vary little belong to one regime", () => {
   expect(regimes([10, 12, 9, 11, 14, 8]).all).toHaveLength(1);
 });
 
-test("one value that is a hundred times larger is as likely as it was often", () => {
+test("one value that is a hundred times larger is as likely as it was frequent", () => {
   const given = regimes([10, 10, 10, 10, 10, 10, 10, 10, 10, 1_000]);
 
   expect(shareOf(given, 1_000)).toBeCloseTo(0.12, 1);
 });
 
-test.each([30, 3])("the second value in a row of %i is believed more than all before", (now) => {
-  expect(shareOf(regimes([10, 10, 10, 10, 10, 10, 10, 10, now, now]), now)).toBeGreaterThan(0.5);
-});
+test.each([30, 3])(
+  "the second consecutive value in a row of %i outweighs all earlier ones",
+  (now) => {
+    expect(shareOf(regimes([10, 10, 10, 10, 10, 10, 10, 10, now, now]), now)).toBeGreaterThan(0.5);
+  },
+);
 
-test("what has lasted is expected to last", () => {
+test("a lasting regime is expected to last", () => {
   expect(shareOf(regimes([10, 10, 10, 10, 10, 1, 1, 1, 1, 1, 1]), 1)).toBeGreaterThan(0.8);
 });
 
-test("what has always followed is expected to follow", () => {
+test("a regular successor is expected to follow", () => {
   const given = regimes([10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1]);
 
   expect(shareOf(given, 10)).toBeGreaterThan(0.8);
 });
 
-test("a regime seen for the first time is expected to last as often as is said", () => {
+test("a new regime is expected to last with the given persistence", () => {
   expect(shareOf(regimes([10, 10, 10, 10, 10, 10, 10, 10, 10, 1_000], 0.5), 1_000)).toBeGreaterThan(
     0.5,
   );
 });
 
-test("what varies more is known less well", () => {
+test("a quantity that varies more is less certain", () => {
   const steady = togetherOf(regimes([10, 10, 10, 10, 10, 10]).all);
   const varying = togetherOf(regimes([10, 15, 7, 12, 6, 14]).all);
 
   expect(varying.sigma).toBeGreaterThan(1.4 * steady.sigma);
 });
 
-test("chances sum to one, and middles are within what was seen", () => {
+test("probabilities sum to one, and means are within the observed range", () => {
   const values = fc.array(fc.double({ min: 1, max: 1e13, noNaN: true }), {
     minLength: 1,
     maxLength: 200,

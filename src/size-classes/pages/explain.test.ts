@@ -21,11 +21,11 @@ beforeEach(() => db.run(sql`truncate execution, size_class_key, size_class_histo
 const explain = async (id: Parameters<typeof explainExecution>[1]) =>
   ExecutionSizeClass.parse(await explainExecution(db, id));
 
-test("nothing is told of an execution that is not there", async () => {
+test("a missing execution has no explanation", async () => {
   expect(await explainExecution(db, executionId())).toBeUndefined();
 });
 
-test("where nobody knew how long it takes, the time allowed is not told as expected", async () => {
+test("when the duration was unknown, the permitted time is not shown as expected", async () => {
   const id = await anEndedExecution(db);
   await aDecision(db, id, { alternatives: [{ sizeClass: 1 }, { sizeClass: 2 }] });
 
@@ -36,7 +36,7 @@ test("where nobody knew how long it takes, the time allowed is not told as expec
   );
 });
 
-test("who lost a worker and is tried again there was chosen for that class again", async () => {
+test("after a lost worker, the retry counts as a choice of the same class", async () => {
   const id = await anEndedExecution(db, { attempt: 2 });
   await aDecision(db, id);
   await aDecision(db, id, { number: 2, purpose: "retry", second: 6 });
@@ -44,7 +44,7 @@ test("who lost a worker and is tried again there was chosen for that class again
   expect((await explain(id)).sentence).toBe("Size class 1 was chosen, and again for another try.");
 });
 
-test("what was decided is told in order, each with what came of it", async () => {
+test("decisions are shown in order, each with its result", async () => {
   const id = await anEndedExecution(db, { sizeClass: 2, attempt: 3 });
   await aDecision(db, id, {
     alternatives: [
@@ -93,7 +93,7 @@ test("what was decided is told in order, each with what came of it", async () =>
   ]);
 });
 
-test("a second run belongs to the decision that began it, and is told once when it wins", async () => {
+test("a second run belongs to the decision that started it, and is shown once when it wins", async () => {
   const id = await anEndedExecution(db, { attempt: 2 });
   const second = await anEndedExecution(db, { hedgeOf: id, sizeClass: 2, isSized: false });
   await aDecision(db, id);
@@ -113,7 +113,7 @@ test("a second run belongs to the decision that began it, and is told once when 
   expect(beside.sentence).toContain(`It runs beside execution ${id}`);
 });
 
-test("one under way says so", async () => {
+test("an unfinished execution is marked", async () => {
   const id = await anEndedExecution(db);
   await aDecision(db, id);
   await db.run(sql`
@@ -139,7 +139,7 @@ test.each([
   expect(sentence).toContain(says);
 });
 
-test("a decision of another version is told as far as it can be read", async () => {
+test("a decision of another version is shown as far as it can be read", async () => {
   const id = await anEndedExecution(db);
   await aDecision(db, id, {
     reason: { kind: "by-the-moon", text: "it is full" },
@@ -160,7 +160,7 @@ const past = (changes: Partial<PastRun> = {}): PastRun => ({
   ...changes,
 });
 
-test("a key tells its runs by class, the estimates of its latest decision, and the latest decisions", async () => {
+test("a key shows its runs by class, the estimates of its latest decision, and the latest decisions", async () => {
   await aKey(db, "a:k", { runs: { 1: [past({ end: "failed" }), past({ peakMemoryBytes: 1e6 })] } });
   for (let n = 0; n < 25; n++) {
     const id = await anEndedExecution(db, { endSecond: n + 20 });
@@ -183,7 +183,7 @@ test("a key tells its runs by class, the estimates of its latest decision, and t
   expect(key.decisions[0]?.runs).toHaveLength(1);
 });
 
-test("of a key in several trust domains, the one that was seen last is told unless one is named", async () => {
+test("of a key in several trust domains, the most recent one is shown unless one is named", async () => {
   await aKey(db, "a:k", { second: 5 });
   await aKey(db, "a:k", { domain: "pr/7", second: 9 });
   const asked = { project: "p", key: "a:k" };

@@ -11,7 +11,7 @@ test.each([
   expect(platformName(platform)).toBe(name);
 });
 
-test("workers belong to the declared platform that says most of what they offer, or make one", () => {
+test("workers belong to the declared platform with the most of their properties, or form their own", () => {
   const groups = platformGroups([], [{ OSFamily: "linux" }, { OSFamily: "linux", gpu: "yes" }]);
   const home = (platform: Record<string, string>) => groups.ofWorker(platform).name;
 
@@ -20,7 +20,7 @@ test("workers belong to the declared platform that says most of what they offer,
   expect(home({ OSFamily: "macos" })).toBe("OSFamily=macos");
 });
 
-test("what ran belongs where the plainest workers could have run it", () => {
+test("executions belong to the simplest workers that could have run them", () => {
   const groups = platformGroups([{ OSFamily: "linux", gpu: "yes" }, { OSFamily: "linux" }], []);
   const home = (asked: Record<string, string>) => groups.ofRequirements(asked).name;
 

@@ -39,7 +39,7 @@ async function read() {
   return { page: SizeClasses.parse(classesForPage(classes, usage)), usage, table };
 }
 
-test("classes are told with workers, load, what ran there and what it cost", async () => {
+test("classes are shown with workers, load, executions and cost", async () => {
   await registerWorker(db, aWorker("w1", { platform: linux, slots: 2 }), now);
   await registerWorker(db, aWorker("w2", { platform: { ...linux, rack: "7" }, sizeClass: 2 }), now);
   await registerWorker(db, aWorker("gone", { platform: linux, sizeClass: 2 }), atSecond(0));
@@ -86,7 +86,7 @@ test("classes are told with workers, load, what ran there and what it cost", asy
   ]);
 });
 
-test("saved is what the greatest class would have cost, measured or estimated, less what was spent", async () => {
+test("the saving is the cost on the largest class, measured or estimated, minus the actual cost", async () => {
   const both = [
     { sizeClass: 1, expectedMs: 8_000 },
     { sizeClass: 4, expectedMs: 3_000 },
@@ -125,7 +125,7 @@ test("saved is what the greatest class would have cost, measured or estimated, l
   expect(page.saved).toEqual({ amount: -10, executions: 3, unknown: 1 });
 });
 
-test("sums are of old prices once others are declared", async () => {
+test("sums have old prices after others are declared", async () => {
   await registerWorker(db, aWorker("w1", { platform: linux }), now);
   const id = await anEndedExecution(db);
   await anAttempt(db, id, { worker: "w1" });
@@ -137,7 +137,7 @@ test("sums are of old prices once others are declared", async () => {
   expect([hasOldPrices(table, usage), hasOldPrices(dearer, usage)]).toEqual([false, true]);
 });
 
-test("what ends sooner than was thought has not saved what was thought", async () => {
+test("an execution that ends earlier than expected has not saved the expected amount", async () => {
   // It hung once, so that this duration was expected on both. It took 2 s at 1; at 4 it would have taken the same.
   const id = await anEndedExecution(db);
   await aDecision(db, id, {
@@ -153,7 +153,7 @@ test("what ends sooner than was thought has not saved what was thought", async (
   expect(page.saved).toEqual({ amount: 4 * 2 - 2, executions: 1, unknown: 0 });
 });
 
-test("a second run costs as well, once, also when it wins", async () => {
+test("a second run counts in the cost, once, also when it wins", async () => {
   const id = await anEndedExecution(db, { attempt: 2 });
   await aDecision(db, id, {
     alternatives: [
@@ -173,7 +173,7 @@ test("a second run costs as well, once, also when it wins", async () => {
   expect(usage.keys).toMatchObject([{ key: "a:k", executions: 1, cost: 17, ms: 13_000 }]);
 });
 
-test("what waits in the queue is told where it waits, also where nothing could run it", async () => {
+test("waiting executions are shown at their class, also when nothing could run them", async () => {
   await registerWorker(db, aWorker("w1", { platform: linux }), now);
   const waiting = [
     await anEndedExecution(db, { sizeClass: 1 }),
@@ -208,7 +208,7 @@ async function threeKeys() {
   await aKey(db, "a:old", { title: "CppLink //old", second: 1 });
 }
 
-test("keys come by what they cost, page by page", async () => {
+test("keys are ordered by cost, page by page", async () => {
   await threeKeys();
   const { usage } = await read();
 
@@ -225,7 +225,7 @@ test("keys come by what they cost, page by page", async () => {
   expect(seen).toEqual(["a:dear 18", "a:middle 5", "a:cheap 1"]);
 });
 
-test("keys are found by a part of their title, those that cost nothing lately last", async () => {
+test("keys are found by a part of their title, those without recent cost last", async () => {
   await threeKeys();
   const { usage } = await read();
   const find = async (text: string) =>
@@ -247,7 +247,7 @@ test.each(["nonsense", "", Buffer.from("[1,2]").toString("base64url")])(
   },
 );
 
-test("the dearest keys of a class are those that ran there", async () => {
+test("the most expensive keys of a class are those that ran there", async () => {
   await threeKeys();
   const { usage, table } = await read();
 
@@ -257,7 +257,7 @@ test("the dearest keys of a class are those that ran there", async () => {
   expect(await dearestOn(db, table, usage, "OSFamily=plan9", 2)).toEqual([]);
 });
 
-test("hours without anything are there, and the latest is the one under way", () => {
+test("empty hours are included, and the latest is the present one", () => {
   const latest = Math.floor(now.getTime() / 3_600_000);
   const ran = [
     { hour: latest, runs: 2, ms: 3_000 },

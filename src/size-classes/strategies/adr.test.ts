@@ -28,7 +28,7 @@ test("a new action is tried on the smallest class within the minimum acceptable 
   });
 });
 
-test("draws the smallest class with the share of its runs that were within the acceptable time", () => {
+test("chooses the smallest class with the share of its runs that were within the acceptable time", () => {
   const runs = {
     1: [...aFullHistory(() => 100_000).slice(2), failed, succeededIn(170_000)],
     8: [aMinute],
@@ -53,7 +53,7 @@ test("draws the smallest class with the share of its runs that were within the a
   expect(adr.choose(aSituation(runs, { draw: 0.9376 })).sizeClass).toBe(2);
 });
 
-test("asks the next class when a smaller one always failed", () => {
+test("considers the next class when a smaller one always failed", () => {
   const runs = { 1: [failed], 2: [failed], 4: [failed], 8: [aMinute] };
 
   const choice = adr.choose(aSituation(runs, { draw: 0 }));
@@ -64,7 +64,7 @@ test("asks the next class when a smaller one always failed", () => {
   );
 });
 
-test("a first look that was cut short does not close a class once the acceptable time is known", () => {
+test("a shortened first run does not exclude a class once the acceptable time is known", () => {
   const runs = { 1: [timedOutAfter(15_000)], 8: [aMinute] };
 
   expect(adr.choose(aSituation(runs)).sizeClass).toBe(1);
@@ -76,13 +76,13 @@ test("a fast action gets the minimum acceptable time, with the multiplier", () =
   expect(choice).toMatchObject({ sizeClass: 1, timeoutMs: 15_000 });
 });
 
-test("never allows more than was asked for", () => {
+test("never allows more than the requested time", () => {
   const choice = adr.choose(aSituation({ 8: [aMinute] }, { timeoutMs: 20_000 }));
 
   expect(choice).toMatchObject({ sizeClass: 1, timeoutMs: 20_000 });
 });
 
-test("what failed on the largest class runs only there for a day", () => {
+test("an action that failed on the largest class runs only there for a day", () => {
   const { now } = aSituation();
   const lately = aSituation({ 1: [aMinute] }, { lastFailureAt: now - 86_400_000 });
   const before = aSituation({ 1: [aMinute] }, { lastFailureAt: now - 86_400_001 });
@@ -95,7 +95,7 @@ test("what failed on the largest class runs only there for a day", () => {
   expect(adr.choose(before).reason.kind).not.toBe("failed-lately");
 });
 
-test("goes by the action's own outcomes only", () => {
+test("uses only the action's own outcomes", () => {
   const own = aSituation();
   const like = aSituation({ 1: [failed, failed], 8: [aMinute] });
 
@@ -105,7 +105,7 @@ test("goes by the action's own outcomes only", () => {
   expect(adr.choose({ ...own, histories: [] }).sizeClass).toBe(1);
 });
 
-test("what comes to nothing on a smaller class goes to the largest, with the timeout that was asked for", () => {
+test("a run that fails on a smaller class goes to the largest, with the requested timeout", () => {
   const situation = aSituation();
   const first = adr.choose(situation);
 

@@ -50,7 +50,7 @@ const situation: fc.Arbitrary<Situation> = fc
   );
 
 describe.each(baselines)("strategy $name", (strategy) => {
-  test("chooses an offered class, for no longer than was asked, with probabilities that sum to 1", () => {
+  test("chooses an offered class, for at most the requested time, with probabilities that sum to 1", () => {
     fc.assert(
       fc.property(situation, (at) => {
         const choice = strategy.choose(at);
@@ -77,7 +77,7 @@ describe.each(baselines)("strategy $name", (strategy) => {
     );
   });
 
-  test("chooses the same for the same", () => {
+  test("chooses the same in the same situation", () => {
     fc.assert(
       fc.property(situation, (at) => {
         expect(strategy.choose(structuredClone(at))).toEqual(strategy.choose(at));
@@ -85,7 +85,7 @@ describe.each(baselines)("strategy $name", (strategy) => {
     );
   });
 
-  test("does not care in which order outcomes came, nor classes were remembered", () => {
+  test("does not depend on the order of outcomes or classes", () => {
     fc.assert(
       fc.property(situation, (at) => {
         const backwards = at.histories.map((history) => ({
@@ -98,11 +98,11 @@ describe.each(baselines)("strategy $name", (strategy) => {
     );
   });
 
-  test("chooses also when it knows nothing", () => {
+  test("chooses also without any data", () => {
     expect(strategy.choose({ ...aSituation(), histories: [] }).alternatives).toHaveLength(4);
   });
 
-  test("the only class takes all, with all the time", () => {
+  test("an only class gets everything, with all the time", () => {
     const choice = strategy.choose(aSituation({}, { sizeClasses: [2] }));
 
     expect(choice).toMatchObject({
@@ -141,7 +141,7 @@ describe.each(baselines)("strategy $name", (strategy) => {
     },
   );
 
-  test("what a lost worker ran is run on the same class for as long", () => {
+  test("a run of a lost worker is repeated on the same class with the same timeout", () => {
     const at = aSituation();
     const lost = anEndedRun("lost", { sizeClass: 2 });
 
@@ -153,7 +153,7 @@ describe.each(baselines)("strategy $name", (strategy) => {
     });
   });
 
-  test("what a lost worker ran is run on the next class when its own is gone", () => {
+  test("a run of a lost worker uses the next class when its own no longer exists", () => {
     const at = aSituation({}, { sizeClasses: [1, 4, 8] });
 
     const next = strategy.afterwards(at, strategy.choose(at), [

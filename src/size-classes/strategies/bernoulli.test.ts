@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { failed, succeededIn, timedOutAfter } from "./baseline.fixture.ts";
 import { successProbability, trialsWithin } from "./bernoulli.ts";
 
-test("whatever ended within the acceptable time is a success, all else a failure", () => {
+test("a run within the acceptable time is a success, and all others are failures", () => {
   const outOfMemory = { ...failed, end: "out_of_memory" } as const;
   const runs = [succeededIn(10), succeededIn(11), failed, outOfMemory, timedOutAfter(15)];
 
@@ -19,6 +19,6 @@ test("a run that was stopped before the acceptable time is no trial", () => {
   });
 });
 
-test("a class that nothing is known of is tried", () => {
+test("a class without data is tried", () => {
   expect(successProbability(trialsWithin(undefined, 10))).toBe(1);
 });

@@ -118,26 +118,26 @@ test.each([
   expect(classAfter(known, last)).toBe(expected);
 });
 
-test("out of memory on a class where twice as much was too little skips that one", () => {
+test("out of memory skips a class on which twice as much was too little", () => {
   const known = history("action", [ended("out_of_memory", 2, 1, { peakMemoryBytes: 8 * GiB })]);
 
   expect(classAfter([known], run("out_of_memory", { peakMemoryBytes: 4 * GiB }))).toBe(4);
 });
 
-test("a second time-out is never for a time that the farm made up", () => {
+test("a timeout chosen by the farm never ends a run a second time", () => {
   const next = after(knownParallel, run("timed_out", { durationMs: 120_000, timeoutMs: 120_000 }));
 
   expect(next).toMatchObject({ kind: "again", choice: { timeoutMs: hour } });
 });
 
-test("a lost worker of near the memory of its class moves on", () => {
+test("a lost worker near its memory limit leads to a larger class", () => {
   const known = [history("action", times(5, { ...serial, peakMemoryBytes: 3.8 * GiB }, 2))];
 
   expect(classAfter(known, run("lost"))).toBe(2);
   expect(classAfter(known, run("lost", { sizeClass: 2 }))).toBe(2);
 });
 
-test("where memory has no limit, a lost worker was not lost for it", () => {
+test("without a memory limit, a lost worker was not lost because of memory", () => {
   const classes = seedClasses.map((each) => ({ ...each, memoryBytes: Number.POSITIVE_INFINITY }));
   const here = situation([], { classes });
 
@@ -147,13 +147,13 @@ test("where memory has no limit, a lost worker was not lost for it", () => {
 });
 
 // A serial action had become parallel, and its own time limit ended it on one CPU; on class 8 it would have succeeded.
-test("a failure after longer than ever is not believed to be serial because it used to be", () => {
+test("a failure after the longest run so far does not count as serial because of earlier runs", () => {
   const known = [history("action", [ran(serial, 4, 1), ...times(8, serial, 1, 2)])];
 
   expect(classAfter(known, run("failed", { durationMs: 60_000, cpuMs: 60_000 }))).toBe(8);
 });
 
-test("says in words what happened and why it goes on", () => {
+test("describes the event and the reason for continuing", () => {
   const next = after(knownSerial, run("failed", { peakMemoryBytes: 3.8 * GiB, exitCode: 3 }));
 
   expect(next.kind === "again" ? next.choice.reason : undefined).toEqual({

@@ -53,7 +53,7 @@ function copied(given: Situation): Situation {
   return { ...given, histories: given.histories.map((each) => ({ ...each })) };
 }
 
-test("chooses among what is offered, within the time asked for, and hedges only upwards", () => {
+test("chooses an offered class, within the requested time, and hedges only to larger ones", () => {
   fc.assert(
     fc.property(anything, (given) => {
       const choice = grange.choose(given);
@@ -76,7 +76,7 @@ test("chooses among what is offered, within the time asked for, and hedges only 
   );
 });
 
-test("the same situation gives the same choice, whatever was asked before", () => {
+test("the same situation gives the same choice, whatever was chosen before", () => {
   fc.assert(
     fc.property(anything, anything, (given, other) => {
       const first = grange.choose(given);
@@ -87,7 +87,7 @@ test("the same situation gives the same choice, whatever was asked before", () =
   );
 });
 
-test("prices in another unit choose the same", () => {
+test("prices in another unit give the same choice", () => {
   fc.assert(
     fc.property(anything, fc.integer({ min: -10, max: 10 }), (given, power) => {
       const classes = given.classes.map((each) => ({ ...each, price: each.price * 2 ** power }));
@@ -128,7 +128,7 @@ const seen = fc.tuple(work, fc.integer({ min: 1, max: 8 })).map(([each, count]) 
   count,
 }));
 
-test("who minds waiting more gets no slower class", () => {
+test("a higher price of waiting never gives a slower class", () => {
   fc.assert(
     fc.property(
       seen,
@@ -152,7 +152,7 @@ test("who minds waiting more gets no slower class", () => {
   );
 });
 
-test("who needs more memory gets no smaller class", () => {
+test("a higher need of memory never gives a smaller class", () => {
   fc.assert(
     fc.property(seen, fc.double({ min: 1, max: 30, noNaN: true }), ({ of, count }, factor) => {
       const classWith = (peakMemoryBytes: number) => {
@@ -177,7 +177,7 @@ const anEnd: fc.Arbitrary<EndedRun> = fc.record({
   peakMemoryBytes: fc.option(fc.nat(32 * GiB), { nil: undefined }),
 });
 
-test("after what came to nothing it goes up or ends, and always ends on the greatest class", () => {
+test("after a failed run it moves up or ends, and always ends on the largest class", () => {
   fc.assert(
     fc.property(anything, anEnd, (given, last) => {
       const next = grange.afterwards(given, grange.choose(given), [last]);
@@ -189,7 +189,7 @@ test("after what came to nothing it goes up or ends, and always ends on the grea
   );
 });
 
-test("what ran short of memory or of time is never final below the greatest class", () => {
+test("a run that lacked memory or time is never final below the largest class", () => {
   fc.assert(
     fc.property(anything, anEnd, (given, last) => {
       fc.pre(last.end !== "failed" && last.sizeClass < (given.classes.at(-1)?.sizeClass ?? 0));

@@ -22,14 +22,14 @@ function waiting(waits: Readonly<Record<number, number>>) {
   return seedClasses.map((each) => ({ ...each, waitMs: waits[each.sizeClass] ?? 0 }));
 }
 
-test("with nothing known, it begins on the least class", () => {
+test("without data, it starts on the smallest class", () => {
   const choice = grange.choose(situation());
 
   expect(choice.sizeClass).toBe(1);
   expect(choice.reason.text).toMatch(/^It takes about .* with nothing known of it; class 2 would /);
 });
 
-test("the only class is chosen, and gets all the time", () => {
+test("an only class is chosen, and gets all the time", () => {
   const choice = grange.choose(situation([], { classes: seedClasses.slice(2, 3) }));
 
   expect(choice).toMatchObject({ sizeClass: 4, timeoutMs: hour, reason: { kind: "only-class" } });
@@ -54,21 +54,21 @@ test.each([
   },
 );
 
-test("whoever does not mind waiting gets the cheapest class, even for parallel work", () => {
+test("with free waiting, it chooses the cheapest class, even for parallel work", () => {
   const patient = grangeStrategy(SizeClassSettings.parse({ priceOfDelay: 0 }));
   const some: Work = { serialMs: 10_000, parallelMs: 30_000, width: 8 };
 
   expect(patient.choose(situation([history("action", [ran(some, 8, 1)])])).sizeClass).toBe(1);
 });
 
-test("a long queue sends a short action elsewhere", () => {
+test("a long queue moves a short action to another class", () => {
   const known = [history("action", times(5, { serialMs: 2_000 }, 2))];
 
   expect(grange.choose(situation(known)).sizeClass).toBe(1);
   expect(grange.choose(situation(known, { classes: waiting({ 1: 60_000 }) })).sizeClass).toBe(2);
 });
 
-test("what came often on one CPU is tried on more, and says what that costs and may save", () => {
+test("an action that often ran on one CPU is tried on more, with the cost and the possible saving", () => {
   const seldom = grange.choose(situation([history("action", times(1, serial, 1))]));
   const often = grange.choose(situation([history("action", times(30, serial, 1))]));
 
@@ -80,7 +80,7 @@ test("what came often on one CPU is tried on more, and says what that costs and 
   );
 });
 
-test("what was tried on more CPUs in vain is not tried again", () => {
+test("an unsuccessful try on more CPUs is not repeated", () => {
   const known = history("action", [...times(28, serial, 1), ran(serial, 2, 40)]);
 
   expect(grange.choose(situation([known]))).toMatchObject({
@@ -102,7 +102,7 @@ test("an action that runs out of memory each time is moved to a sufficient class
   expect(choice.alternatives[0]?.remark).toMatch(/^runs out of memory with .*; it did so 2 times$/);
 });
 
-test("one run out of memory costs at most one run on a class many times dearer", () => {
+test("one run out of memory costs at most one run on a much more expensive class", () => {
   const usual = times(18, { serialMs: 20_000, peakMemoryBytes: GiB }, 1);
 
   const later = history("action", [
@@ -114,7 +114,7 @@ test("one run out of memory costs at most one run on a class many times dearer",
   expect(grange.choose(situation([later])).sizeClass).toBe(1);
 });
 
-test("where heavy parallel and light serial work alternate, it does not follow the last", () => {
+test("with alternating heavy parallel and light serial work, it does not follow the last run", () => {
   const rounds = Array.from({ length: 6 }, (_, round) => [
     ...times(2, parallel, 8, 1 + 5 * round),
     ...times(3, { serialMs: 2_000 }, 2, 3 + 5 * round),
@@ -130,7 +130,7 @@ test("where heavy parallel and light serial work alternate, it does not follow t
   for (const sizeClass of chosen) expect(sizeClass).toBeGreaterThanOrEqual(4);
 });
 
-test("alternatives carry time, band, cost and risk of each class", () => {
+test("alternatives contain time, range, cost and risk of each class", () => {
   const { alternatives } = grange.choose(situation([history("action", times(5, serial, 8))]));
 
   expect(alternatives.map(({ sizeClass }) => sizeClass)).toEqual([1, 2, 4, 8]);
@@ -145,7 +145,7 @@ test("alternatives carry time, band, cost and risk of each class", () => {
   expect(alternatives[0]?.cost).toBeLessThan(90);
 });
 
-test("a lesser class is given several times what is expected, the last all that was asked for", () => {
+test("a smaller class gets several times the expected time, and the last class all of the requested time", () => {
   const parallelSome: Work = { serialMs: 30_000, parallelMs: 20_000, width: 4 };
   const known = [history("action", times(8, parallelSome, 2))];
 
@@ -156,7 +156,7 @@ test("a lesser class is given several times what is expected, the last all that 
   expect(last.timeoutMs).toBe(hour);
 });
 
-test("what more CPUs do not help is never ended early", () => {
+test("a run that more CPUs do not help is never stopped early", () => {
   expect(grange.choose(situation([history("action", times(5, serial, 8))])).timeoutMs).toBe(hour);
 });
 
@@ -168,20 +168,20 @@ function varying(count: number, longEach = Number.POSITIVE_INFINITY) {
   });
 }
 
-test("an action that is later than all but one in a thousand is begun anew beside it", () => {
+test("an action that is later than all but one in a thousand gets a second run", () => {
   const choice = grange.choose(situation([history("action", varying(12))]));
 
   expect(choice.hedge?.sizeClass).toBe(2);
   expect(choice.hedge?.afterMs).toBeGreaterThan(1.5 * choice.expectedMs);
 });
 
-test("second runs end where late runs came to their end by themselves", () => {
+test("second runs stop when late runs have ended by themselves", () => {
   const choice = grange.choose(situation([history("action", varying(30, 10))]));
 
   expect(choice.hedge).toBeUndefined();
 });
 
-test("nothing is begun beside it where a second run costs more than it may save", () => {
+test("no second run starts when it costs more than it may save", () => {
   const patient = grangeStrategy(SizeClassSettings.parse({ priceOfDelay: 0.1 }));
 
   expect(
@@ -189,7 +189,7 @@ test("nothing is begun beside it where a second run costs more than it may save"
   ).toBeUndefined();
 });
 
-test("what failed on the greatest class lately runs there at once, until it succeeds or a day has gone", () => {
+test("an action that failed on the largest class recently runs there at once, until a success or for a day", () => {
   const now = 1_700_000_000_000;
   const failing = { ...history("action", []), lastFailureAt: now - 60_000, failuresInARow: 2 };
   const at = (own: typeof failing, later = now) =>

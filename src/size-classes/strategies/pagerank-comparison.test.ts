@@ -39,7 +39,7 @@ test("is one half against itself", () => {
   );
 });
 
-test("either of two is faster, and neither for certain", () => {
+test("either of two may be faster, and neither is certain", () => {
   fc.assert(
     fc.property(outcomes, outcomes, (a, b) => {
       const faster = fasterProbability(a, b);
@@ -50,7 +50,7 @@ test("either of two is faster, and neither for certain", () => {
   );
 });
 
-test("counts the pairs as the formula says", () => {
+test("counts the pairs as in the formula", () => {
   fc.assert(
     fc.property(outcomes, outcomes, (a, b) => {
       const timesOf = ({ successesMs, failures }: Outcomes) => [
@@ -68,7 +68,7 @@ test("counts the pairs as the formula says", () => {
   );
 });
 
-test("each class gives away all that it has", () => {
+test("the transitions of each class sum to one", () => {
   fc.assert(
     fc.property(fc.array(outcomes, { minLength: 2, maxLength: 6 }), (all) => {
       const matrix = transitions(all);

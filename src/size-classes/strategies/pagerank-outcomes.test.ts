@@ -16,20 +16,20 @@ test.each([
   expect(limits.timeoutMs).toBe(limits.acceptableMs * 1.5);
 });
 
-test("what is fast gets the minimum timeout", () => {
+test("a fast action gets the minimum timeout", () => {
   const limits = limitsOf(4, 8, 100, halfAnHour, usualSettings);
 
   expect(limits.timeoutMs).toBe(10_000);
   expect(limits.acceptableMs).toBe(100 * Math.SQRT2);
 });
 
-test("a tight timeout lowers what is acceptable", () => {
+test("a short timeout reduces the acceptable time", () => {
   const limits = limitsOf(1, 8, 60_000, 90_000, usualSettings);
 
   expect(limits).toMatchObject({ timeoutMs: 90_000, acceptableMs: 60_000 });
 });
 
-test("outcomes are as long as they would have been on the largest", () => {
+test("outcomes are scaled to the largest class", () => {
   const limits = { increase: 2, acceptableMs: 120, timeoutMs: 180 };
   const outOfMemory = { ...failed, end: "out_of_memory" } as const;
   const slow = succeededIn(120);

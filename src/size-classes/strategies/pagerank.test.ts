@@ -18,7 +18,7 @@ const pagerank = pagerankStrategy(usualSettings);
 const aboutAMinute = (place: number) => 60_000 + place * 100;
 const second = [succeededIn(1_000)];
 
-test("Buildbarn's figure: four classes with two hopeless get 0.8, 0.8, 95.3 and 3.2 %", () => {
+test("Buildbarn's figure: four classes, two of them hopeless, get 0.8, 0.8, 95.3 and 3.2 %", () => {
   const winner = aFullHistory(aboutAMinute);
 
   const plan = ranked({ 1: neverSucceeds, 2: neverSucceeds, 4: winner, 8: winner });
@@ -31,7 +31,7 @@ test("Buildbarn's figure: four classes with two hopeless get 0.8, 0.8, 95.3 and 
   ]);
 });
 
-test("Buildbarn's figure: two classes come to rest in two steps, and 1.56 % are left for the slower", () => {
+test("Buildbarn's figure: two classes converge in two steps, with 1.56 % for the slower", () => {
   const runs = { 1: aFullHistory(aboutAMinute), 8: aFullHistory(aboutAMinute) };
 
   const plan = ranked(runs, [1, 8]);
@@ -49,7 +49,7 @@ test("Buildbarn's figure: a single-threaded action costs 11 % more for exploring
   expect(Math.round((small * 1 + large * 8 - 1) * 100)).toBe(11);
 });
 
-test("Buildbarn's figure: equal normalised times are drawn evenly", () => {
+test("Buildbarn's figure: equal normalised times get equal probabilities", () => {
   const same = { successesMs: [1, 2, 3], failures: 0 };
 
   expect(powerIteration(transitions([same, same]), [0.5, 0.5], 0.002).probabilities).toEqual([
@@ -57,7 +57,7 @@ test("Buildbarn's figure: equal normalised times are drawn evenly", () => {
   ]);
 });
 
-test("of times that are as acceptable as the largest's, those above its median count as failures", () => {
+test("among times as acceptable as the largest's, those above its median count as failures", () => {
   // With x = 0.5 class 4 may take twice as long as class 16; these numbers are exact.
   const plan = ranked(
     { 4: aFullHistory((i) => 2 * aboutAMinute(i)), 16: aFullHistory(aboutAMinute) },
@@ -95,11 +95,11 @@ test.each([
   });
 });
 
-test("the first look takes no longer than was asked for", () => {
+test("the first run takes no longer than the requested time", () => {
   expect(pagerank.choose(aSituation({}, { timeoutMs: 3_000 })).timeoutMs).toBe(3_000);
 });
 
-test("probes the next class in the background once the smallest fails", () => {
+test("probes the next class in the background when the smallest fails", () => {
   const choice = pagerank.choose(aSituation({ 1: [failed], 8: second }));
 
   expect(choice).toMatchObject({ sizeClass: 8, timeoutMs: 1_800_000, backgroundSizeClass: 2 });
@@ -108,19 +108,19 @@ test("probes the next class in the background once the smallest fails", () => {
   );
 });
 
-test("probes the smallest once a first look was too short to say anything", () => {
+test("probes the smallest class when the first run was too short to be conclusive", () => {
   const runs = { 1: [timedOutAfter(10_000)], 8: [succeededIn(60_000)] };
 
   expect(pagerank.choose(aSituation(runs))).toMatchObject({ sizeClass: 8, backgroundSizeClass: 1 });
 });
 
-test("a class without outcomes above one that mostly succeeds is drawn, in the foreground", () => {
+test("a class without outcomes above one that mostly succeeds is chosen in the foreground", () => {
   const choice = pagerank.choose(aSituation({ 1: second, 8: second }, { draw: 0.3 }));
 
   expect(choice).toMatchObject({ sizeClass: 2, timeoutMs: 10_000, backgroundSizeClass: undefined });
 });
 
-test("a class that mostly fails is run after the largest", () => {
+test("a class that mostly fails runs after the largest", () => {
   const winner = aFullHistory(aboutAMinute);
   const runs = { 1: neverSucceeds, 2: neverSucceeds, 4: winner, 8: winner };
 
@@ -132,7 +132,7 @@ test("a class that mostly fails is run after the largest", () => {
   );
 });
 
-test("walks down the probabilities with its draw", () => {
+test("uses its draw to walk down the probabilities", () => {
   const winner = aFullHistory(aboutAMinute);
   const runs = { 1: winner, 8: winner };
   const at = (draw: number) => pagerank.choose(aSituation(runs, { draw, sizeClasses: [1, 8] }));
@@ -144,7 +144,7 @@ test("walks down the probabilities with its draw", () => {
   expect(at(edge + 1e-9)).toMatchObject({ sizeClass: 8, backgroundSizeClass: undefined });
 });
 
-test("remembers where the iteration came to rest, and goes on from there", () => {
+test("stores the result of the iteration, and continues from there", () => {
   const winner = aFullHistory(aboutAMinute);
   const runs = { 1: neverSucceeds, 2: neverSucceeds, 4: winner, 8: winner };
   const cold = ranked(runs);
@@ -159,7 +159,7 @@ test("remembers where the iteration came to rest, and goes on from there", () =>
   expect(cold.steps).toBe(13);
 });
 
-test("after a success on the largest class the background run's timeout is from the newest median", () => {
+test("after a success on the largest class, the background run's timeout uses the newest median", () => {
   const situation = aSituation({ 1: [failed], 8: [succeededIn(20_000)] });
   const first = pagerank.choose(situation);
 
@@ -190,7 +190,7 @@ test.each([
   expect(next).toEqual({ kind: "final" });
 });
 
-test("a failure on the largest class boosts the key for a day, whatever succeeds after it", () => {
+test("a failure on the largest class boosts the key for a day, even after a success", () => {
   const { now } = aSituation();
 
   const choice = pagerank.choose(

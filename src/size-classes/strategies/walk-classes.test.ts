@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { drawnPlace, requestedInTurn } from "./walk-classes.ts";
 
-test("a class is asked when all smaller ones refused", () => {
+test("a class is considered when all smaller ones were not chosen", () => {
   expect(requestedInTurn([0.5, 0.5, 1])).toEqual([0.5, 0.25, 0.25, 0]);
   expect(requestedInTurn([0, 0])).toEqual([0, 0, 1]);
   expect(requestedInTurn([])).toEqual([1]);
@@ -19,7 +19,7 @@ test.each([
   expect(drawnPlace([0.5, 0.25, 0.125, 0.125], draw)).toBe(place);
 });
 
-test("one draw chooses as a draw for each class would", () => {
+test("one draw chooses like a draw for each class", () => {
   const share = fc.integer({ min: 0, max: 32 }).map((successes) => successes / 32);
   fc.assert(
     fc.property(fc.array(share, { maxLength: 6 }), (successes) => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { madeUpCase, madeUpComparison } from "../../dev/made-up-comparison.ts";
 import { comparisonMarkdown } from "./comparison-markdown.ts";
 
-test("what is shown is a table, and a name cannot break out of its cell", () => {
+test("the visible rows become a table, and a name cannot leave its cell", () => {
   const comparison = madeUpComparison({ suite: "a|b" });
   const shown = [madeUpCase({ benchmark: "rxjs", profile: "check" }, { change: 0.021 })];
 

@@ -9,7 +9,7 @@ const zod = madeUpCase(
   { change: 0.05, relevant: false, verdict: "undecided" },
 );
 
-test("without filters, what is relevant is shown", () => {
+test("without filters, relevant rows are shown", () => {
   expect([rxjs, ajv, zod].filter((each) => isShown(each, {}))).toEqual([rxjs]);
 });
 
@@ -24,12 +24,12 @@ test.each([
   expect([rxjs, ajv, zod].filter((each) => isShown(each, search))).toEqual(shown);
 });
 
-test("the greatest change comes first, and something from nothing before all", () => {
+test("the largest change comes first, and a change from zero before all", () => {
   const fromNothing = madeUpCase({ benchmark: "new" }, { change: null });
 
   expect([rxjs, ajv, fromNothing, zod].toSorted(byChange)).toEqual([fromNothing, ajv, zod, rxjs]);
 });
 
-test("lists are made of the words that there are", () => {
+test("lists contain only existing words", () => {
   expect(wordsOf([rxjs, ajv, zod], "profile")).toEqual(["check", "emit"]);
 });

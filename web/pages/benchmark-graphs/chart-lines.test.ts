@@ -4,7 +4,7 @@ import { chartsOf, shownAs, spotsOf } from "./chart-lines.ts";
 
 const values = fc.array(fc.option(fc.double({ min: 0.001, max: 1e9, noNaN: true })));
 
-test("what was measured is on the line as it was measured, and gaps are marked", () => {
+test("measured values are on the line, and gaps are marked", () => {
   fc.assert(
     fc.property(values, (those) => {
       const spots = spotsOf(those);
@@ -18,7 +18,7 @@ test("what was measured is on the line as it was measured, and gaps are marked",
   );
 });
 
-test("a gap stands where the last one stood", () => {
+test("a gap has the value of the previous point", () => {
   expect(spotsOf([null, 10, null, 12, null])).toEqual([
     { n: 1, value: 10, isGuessed: false },
     { n: 2, value: 10, isGuessed: true },
@@ -26,7 +26,7 @@ test("a gap stands where the last one stood", () => {
   ]);
 });
 
-test("percents count from the first, or from the one before", () => {
+test("percentages are relative to the first point, or to the previous one", () => {
   const spots = spotsOf([100, 110, 99]);
   const shown = (kind: Parameters<typeof shownAs>[0]) =>
     shownAs(kind, spots).map(({ value }) => Math.round(value * 1_000) / 1_000);
@@ -36,7 +36,7 @@ test("percents count from the first, or from the one before", () => {
   expect(shown("percent-from-previous")).toEqual([0, 10, -10]);
 });
 
-test("of nothing there is no percent", () => {
+test("there is no percentage of zero", () => {
   expect(shownAs("percent-from-first", spotsOf([0, 5]))).toEqual([]);
   expect(shownAs("percent-from-previous", spotsOf([0, 5, 6])).map(({ n }) => n)).toEqual([2]);
 });

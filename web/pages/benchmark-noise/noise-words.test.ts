@@ -9,7 +9,7 @@ test.each([
   expect(spreadText(parts)).toBe(words);
 });
 
-test("of an exact metric every difference is told", () => {
+test("every difference of an exact metric is reported", () => {
   expect(limitText({ limit: 0, from: "exact" })).toBe("any difference");
   expect(limitText({ limit: 0.002, from: "least" })).toBe("0.20 %");
 });

@@ -4,7 +4,7 @@ import { linearAxis, nearest, placeOf } from "./plot.ts";
 
 const values = fc.array(fc.double({ min: -1e12, max: 1e12, noNaN: true }), { maxLength: 50 });
 
-test("all values are on the axis, and its labels are few and within", () => {
+test("all values are on the axis, and its few labels are within it", () => {
   fc.assert(
     fc.property(values, (those) => {
       const { low, high, ticks } = linearAxis(those);
@@ -21,7 +21,7 @@ test("labels are round", () => {
   expect(linearAxis([1_027, 1_145]).ticks).toEqual([1_050, 1_100, 1_150]);
 });
 
-test("the nearest to a point's place is that point", () => {
+test("the point nearest to its own position is the point itself", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 3_000 }), fc.nat(), (count, n) => {
       const at = n % count;

@@ -10,13 +10,13 @@ const point = (artifact: string, fingerprint = "a") => ({
 });
 const points = [point("1"), point("2"), point("2", "b"), point("3", "b"), point("4")];
 
-test("a range holds both of its ends, and an end that is not there cuts nothing off", () => {
+test("a range includes both ends, and a missing end does not limit it", () => {
   expect(pointsWithin(points, { from: "2", to: "3" })).toEqual(points.slice(1, 4));
   expect(pointsWithin(points, { from: "nowhere", to: "2" })).toEqual(points.slice(0, 3));
   expect(pointsWithin(points, {})).toEqual(points);
 });
 
-test("what is compared with is another artifact, not the same on another machine", () => {
+test("a point is compared with another artifact, not with the same on another machine", () => {
   expect(points.map((_, n) => artifactBefore(points, n))).toEqual([undefined, "1", "1", "2", "3"]);
 });
 

@@ -23,7 +23,7 @@ test.each([
   expect(endText(said, now)).toBe(words);
 });
 
-test("what waits is told when it begins", () => {
+test("a waiting request shows its estimated start", () => {
   expect(startText(estimate(0.2, 9, 9, 9), now)).toBe("begins next");
   expect(startText(estimate(25, 9, 9, 9), now)).toBe("begins in about 25 min");
   expect(startText(unknown, now)).toBe("nobody knows when it begins");

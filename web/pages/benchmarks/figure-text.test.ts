@@ -27,7 +27,7 @@ test.each([
   expect(changeText(change)).toBe(text);
 });
 
-test("no change but none is shown as none", () => {
+test("only an unchanged value is shown as no change", () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-15, max: 1e6, noNaN: true }), (part) => {
       expect(Number.parseFloat(percentText(part).replaceAll(",", ""))).toBeGreaterThan(0);
@@ -35,7 +35,7 @@ test("no change but none is shown as none", () => {
   );
 });
 
-test("worse is more of what should be less, and less of what should be more", () => {
+test("an increase is worse if less is better, and the reverse", () => {
   expect([0.1, -0.1, null].map((change) => isWorse(change, "lower"))).toEqual([true, false, true]);
   expect([0.1, -0.1, null].map((change) => isWorse(change, "higher"))).toEqual([
     false,

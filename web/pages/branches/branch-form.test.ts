@@ -3,7 +3,7 @@ import { bodyOf, formOf } from "./branch-form.ts";
 
 const empty = formOf(null);
 
-test("an empty form says nothing, so that all is inherited", () => {
+test("an empty form sets nothing, so everything is inherited", () => {
   expect(bodyOf(empty)).toEqual({});
 });
 
@@ -16,7 +16,7 @@ test.each([
   expect(bodyOf(formOf(body as never))).toEqual(body);
 });
 
-test("what cannot be read is told in a sentence", () => {
+test("an invalid value gives a message", () => {
   expect(bodyOf({ ...empty, switches: "{pgo" })).toContain("Switches are not JSON");
   expect(bodyOf({ ...empty, priorityCap: "high" })).toContain("priorityCap");
   expect(bodyOf({ ...empty, sourceKind: "directory" })).toContain("source.path");

@@ -21,25 +21,25 @@ test.each([
   expect(grpcAddress(origin)).toBe(address);
 });
 
-test("a project's slashes stay slashes in the address of its cache", () => {
+test("slashes of a project stay slashes in the address of its cache", () => {
   expect(cacheUrl(closed, "nx")).toBe("https://farm.example/cache/team/app/nx");
 });
 
 describe.each(recipeNames)("the lines for %s", (name) => {
   const recipe: Recipe = recipes[name];
 
-  test("name the farm that they were made for", () => {
+  test("contain the address of the farm", () => {
     expect(textOf(recipe, open)).toContain("127.0.0.1:8980");
     expect(textOf(recipe, closed)).toContain("farm.example");
     expect(textOf(recipe, closed)).not.toContain("grpc://");
   });
 
-  test("speak of a token where the farm asks for one, and nowhere else", () => {
+  test("contain a token only if the farm requires one", () => {
     expect(textOf(recipe, open)).not.toMatch(/Bearer|bearer|grange_/);
     expect(textOf(recipe, closed)).toContain("grange_t0ken");
   });
 
-  test("have no empty holes, and end as lines do", () => {
+  test("have no unfilled placeholders, and end with a newline", () => {
     for (const farm of [open, closed]) {
       const text = textOf(recipe, farm);
       expect(text).not.toMatch(/undefined|false,|\bnull\b/);
@@ -48,7 +48,7 @@ describe.each(recipeNames)("the lines for %s", (name) => {
   });
 });
 
-test("Bazel's lines for remote execution, whole", () => {
+test("Bazel's complete lines for remote execution", () => {
   const [rc] = recipes["bazel-remote"].lines(closed);
 
   expect(rc?.text).toBe(`build:grange --remote_executor=grpcs://farm.example:443

@@ -55,7 +55,7 @@ test("demand and arrival add up over a build's slices", () => {
   ]);
 });
 
-test("a build without length, and what is told of later than its end, have their slices", () => {
+test("a build without duration, and requests after its end, have slices", () => {
   expect(slicesOf([], 0, 3)).toHaveLength(3);
   expect(slicesOf([asked("local", 5_000)], 10, 2)[1]?.asked.local).toBe(1);
 });

@@ -19,7 +19,7 @@ test.each([
   expect(fitted).toBe(drawn);
 });
 
-test("boxes are wide enough for their names and a time, as far as that is not too wide", () => {
+test("boxes have space for their names and a time, up to a limit", () => {
   const widthFor = (names: readonly string[]) => {
     const graph = madeUpGraph(
       "g",

@@ -67,7 +67,7 @@ test("chunks of a suite become one block", () => {
   expect(boxes.flatMap((box) => box.jobs).length).toBe(1_000);
 });
 
-test("jobs of a small graph stay apart", () => {
+test("jobs of a small graph stay separate", () => {
   expect(drawingOf(smallPlan).sizes.length).toBe(smallPlan.length);
 });
 

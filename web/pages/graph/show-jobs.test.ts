@@ -40,7 +40,7 @@ test("filters by state, and by words in name, tag and reason", () => {
   ]);
 });
 
-test("the signs of the grammar make the filter a selection; half of one hides nothing and says what is missing", () => {
+test("characters of the grammar make the filter a selection; an incomplete one hides nothing and shows what is missing", () => {
   const jobs = [job("unit", { tags: { kind: "test" } }), job("lint", { tags: { kind: "check" } })];
   const shown = (text: string) =>
     names(filterJobs(jobs, { states: new Set(), wanted: readJobFilter(text) }));
@@ -51,7 +51,7 @@ test("the signs of the grammar make the filter a selection; half of one hides no
   expect(readJobFilter("kind:test &")).toMatchObject({ kind: "problem" });
 });
 
-test("what failed comes first, what succeeded last", () => {
+test("failed jobs come first, successful ones last", () => {
   const jobs = [
     job("a", { state: "succeeded" }),
     job("b", { state: "running" }),

@@ -11,7 +11,7 @@ test("a huge drawing stays readable and shows its beginning", () => {
   expect(fit({ width: 100_000, height: 100_000 }, screen)).toEqual({ scale: 0.35, x: 24, y: 24 });
 });
 
-test("zooming keeps what is under the pointer", () => {
+test("zooming keeps the point under the pointer", () => {
   const at = { x: 300, y: 200 };
   const before = { x: 10, y: 20, scale: 1 };
   const after = zoom(before, 1.5, at);
@@ -20,7 +20,7 @@ test("zooming keeps what is under the pointer", () => {
   expect((at.y - after.y) / after.scale).toBeCloseTo((at.y - before.y) / before.scale);
 });
 
-test("what is in sight is not moved, what is not comes to the middle", () => {
+test("visible content does not move, and other content moves to the middle", () => {
   const view = { x: 0, y: 0, scale: 1 };
 
   expect(reveal(view, { x: 500, y: 300 }, screen)).toEqual(view);

@@ -15,13 +15,13 @@ const build = {
 const tool = { name: "bazel", version: "7.7.1" };
 const told = { tool, build, id: "i-1", project: "default", principal: "ci" };
 
-test("a tool that tells is shown by what was typed, one that does not by its name", () => {
+test("a tool with build events is shown by its command line, others by their name", () => {
   expect(titleOf(told)).toBe("bazel test //lib/... -//lib/slow");
   expect(titleOf({ tool, build: null })).toBe("bazel");
   expect(titleOf({ tool: { name: "", version: "" }, build: null })).toBe("a build tool");
 });
 
-test("who asked is the person, or else whose token it was", () => {
+test("the requester is the person, or else the principal of the token", () => {
   expect(askerOf(told)).toBe("ada@laptop");
   expect(askerOf({ ...told, build: { ...build, host: "" } })).toBe("ada");
   expect(askerOf({ ...told, build: { ...build, user: "" } })).toBe("ci");
@@ -32,6 +32,6 @@ test.each(["LAPTOP", "//lib/slow", " ab12 ", "i-1", ""])("%j is found", (text) =
   expect(isFound(told, text)).toBe(true);
 });
 
-test("what is not shown is not found", () => {
+test("hidden text is not found", () => {
   expect(isFound(told, "nothing")).toBe(false);
 });

@@ -23,7 +23,7 @@ test.each([
   expect(linesOf(...chunks)).toEqual(expected);
 });
 
-test("counts what progress has overwritten", () => {
+test("counts states that progress has overwritten", () => {
   const lines = new LogLines();
   lines.push("1\r2\r3\nnext\n");
 
@@ -31,7 +31,7 @@ test("counts what progress has overwritten", () => {
   expect(lines.at(1)).toMatchObject({ raw: "next", folded: 0 });
 });
 
-test("a colour lasts over lines, and over what was folded away", () => {
+test("a colour continues over lines, also after overwritten text", () => {
   const lines = new LogLines();
   lines.push("\u001b[31mred\nstill\n\u001b[32m1\r2\nafter");
 
@@ -40,7 +40,7 @@ test("a colour lasts over lines, and over what was folded away", () => {
   expect(lines.at(3)?.style.foreground).toBe(2);
 });
 
-test("however a text is cut into chunks, its lines are the same", () => {
+test("any division of a text into chunks gives the same lines", () => {
   const text = fc.array(fc.constantFrom("a", "é", "😀", "\n", "\r", "\r\n", "\u001b[31m"), {
     maxLength: 60,
   });
@@ -56,7 +56,7 @@ test("however a text is cut into chunks, its lines are the same", () => {
   );
 });
 
-test("breaks a line without end, but no character", () => {
+test("splits an endless line, but no character", () => {
   const lines = linesOf("x".repeat(longestLine - 1), "😀", "y".repeat(longestLine * 2));
 
   expect(lines.every((line) => (line?.length ?? 0) <= longestLine)).toBe(true);
@@ -64,7 +64,7 @@ test("breaks a line without end, but no character", () => {
   expect(lines.join("").length).toBe(longestLine * 3 + 1);
 });
 
-test("breaks no colour's sequence", () => {
+test("does not split a colour sequence", () => {
   const lines = linesOf("\u001b[31mx\u001b[0m".repeat(5_000));
 
   expect(lines.every((line) => line?.startsWith("\u001b[") === true)).toBe(true);

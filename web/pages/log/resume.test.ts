@@ -4,7 +4,7 @@ import { freshText, lastChunk } from "./fresh-text.ts";
 import { incompleteTail } from "./incomplete-tail.ts";
 import { LogLines } from "./log-lines.ts";
 
-test("a chunk heard again adds only what is new in it", () => {
+test("a repeated chunk adds only its new part", () => {
   const last = { offset: 10, text: "abc" };
 
   expect(freshText(last, { offset: 10, text: "abc" })).toBe("");
@@ -14,7 +14,7 @@ test("a chunk heard again adds only what is new in it", () => {
   expect(freshText(undefined, { offset: 7, text: "first" })).toBe("first");
 });
 
-test("remembers the chunk that reaches furthest", () => {
+test("remembers the chunk with the furthest end", () => {
   const last = { offset: 10, text: "abc" };
 
   expect(lastChunk(last, { offset: 5, text: "older" })).toBe(last);
@@ -36,7 +36,7 @@ test.each([
   expect(incompleteTail(new Uint8Array(bytes))).toBe(expected);
 });
 
-test("a search finds lines by their visible text, and goes on when lines are added", () => {
+test("a search finds lines by their visible text, and continues in added lines", () => {
   const lines = new LogLines();
   lines.push("an \u001b[31mErr\u001b[1mor\u001b[0m\nfine\n");
   const search = new LogSearch("error");

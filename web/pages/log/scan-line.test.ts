@@ -39,7 +39,7 @@ test.each([
   expect(colours(line)).toEqual(expected);
 });
 
-test("reads bold, underline and inverse, and their ends", () => {
+test("parses bold, underline and inverse, and their ends", () => {
   const [bold, both, none] = tokens(`${esc}[1ma${esc}[4;7mb${esc}[22;24;27mc`);
 
   expect(bold).toMatchObject({ style: { bold: true, underline: false } });
@@ -47,7 +47,7 @@ test("reads bold, underline and inverse, and their ends", () => {
   expect(none).toEqual({ kind: "text", text: "c", style: plain });
 });
 
-test("a style goes on in the next line", () => {
+test("a style continues in the next line", () => {
   expect(styleAfter(`${esc}[1;31mred`, plain)).toMatchObject({ foreground: 1, bold: true });
   expect(styleAfter(`${esc}[1;31mred${esc}[0m`, plain)).toBe(plain);
 });
@@ -113,14 +113,14 @@ test.each([
   expect(tokens(part.repeat(1_000_000)).length).toBeLessThan(1_100);
 });
 
-test("says how much of a monstrous line is not shown", () => {
+test("shows how much of a very long line is hidden", () => {
   const last = tokens(`${esc}[31mx${esc}[32my`.repeat(2_000)).at(-1);
 
   expect(last).toMatchObject({ kind: "more" });
   expect(last?.text).toContain("more characters");
 });
 
-test("whatever the line, no escape or bidi control is left in what is shown", () => {
+test("for any line, the visible text contains no escape or bidi control", () => {
   const hostile = fc.array(
     fc.oneof(
       fc.constantFrom(
@@ -153,6 +153,6 @@ test("whatever the line, no escape or bidi control is left in what is shown", ()
   );
 });
 
-test("a search sees the text without its colours", () => {
+test("a search reads the text without its colours", () => {
   expect(plainText(`${esc}[31mer${esc}[1mror${esc}[0m\u0007`)).toBe("error");
 });

@@ -28,7 +28,7 @@ test("a log axis gives equal factors equal distances", () => {
   expect(ticks).toEqual([1_000, 10_000, 60_000, 600_000]);
 });
 
-test("bytes begin at none, and the greatest is within", () => {
+test("bytes begin at zero, and the largest is within the axis", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10 ** 13 }), (most) => {
       const { at, ticks } = bytesScale([most]);

@@ -14,17 +14,17 @@ const now: SizeClassSettingValues = {
   mostBackgroundRuns: 1_000,
 };
 
-test("every setting has its place in the form", () => {
+test("every setting is in the form", () => {
   const shown = ["strategy", "greaterMayTake", ...settingFields.map(({ name }) => name)];
 
   expect(shown.toSorted()).toEqual(sizeClassSettingNames.toSorted());
 });
 
-test("a form that nobody touched changes nothing", () => {
+test("an unchanged form changes nothing", () => {
   expect(changeOf(formOf(now), now)).toEqual({});
 });
 
-test("only what is different is sent, in the API's units; what is emptied is as usual", () => {
+test("only differences are sent, in the API's units; an empty field means the default", () => {
   const form = {
     ...formOf(now),
     strategy: "adr" as const,
@@ -39,6 +39,6 @@ test("only what is different is sent, in the API's units; what is emptied is as 
   });
 });
 
-test("what is no number is said to be none", () => {
+test("a value that is not a number gives a message", () => {
   expect(changeOf({ ...formOf(now), priceOfDelay: "a lot" }, now)).toContain("not “a lot”");
 });
