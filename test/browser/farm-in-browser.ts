@@ -16,14 +16,14 @@ const { buildPages } = (await import(script)) as {
 interface FarmInBrowser {
   readonly farm: FakeFarm;
   readonly server: FakeServer;
-  /** A new page in a profile of its own. `faults` gathers what it complained of. */
+  /** Opens a new page in a separate profile. `faults` collects the errors of the page. */
   readonly open: (path: string) => Promise<{ page: Page; faults: string[] }>;
 }
 
 /**
- * The pages as they are shipped, before a farm that the test makes up, in a real browser.
+ * The production pages in a real browser, served by a fake farm.
  *
- * Where no browser is installed, the tests of the file are skipped.
+ * If no browser is installed, the tests of the file are skipped.
  */
 export async function farmInBrowser(farm = new FakeFarm()): Promise<FarmInBrowser> {
   const { open, server } = await pagesInBrowser((pagesDirectory) =>
@@ -37,7 +37,7 @@ interface ServesPages {
   stop(): Promise<void>;
 }
 
-/** The same before any server that serves the pages of a directory. */
+/** The same with any server that serves the pages of a directory. */
 export async function pagesInBrowser<S extends ServesPages>(
   start: (pagesDirectory: string) => Promise<S>,
 ): Promise<{ readonly server: S; readonly open: FarmInBrowser["open"] }> {

@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** Where Debian's packages lay Bazel's rules. */
+/** The directory of Bazel's rules in Debian's packages. */
 const installed = "/usr/share/bazel";
 
 const nativeRules = [
@@ -20,8 +20,8 @@ const nativeRules = [
 ];
 
 /**
- * What Bazel 4 wants before it builds anything without a network: its rule repositories from
- * Debian's packages, and our own where Debian has none or one too new for this Bazel.
+ * The files that Bazel 4 needs to build without a network: its rule repositories from Debian's
+ * packages, and replacements where Debian has none or one too new for this Bazel.
  */
 export const toolchainFiles: Readonly<Record<string, string>> = {
   WORKSPACE: `workspace(name = "grange_sample")
@@ -66,7 +66,7 @@ java_toolchain(
   "tools/java/singlejar.sh": "#!/bin/sh\necho 'this sample makes no single jars' >&2\nexit 1\n",
 };
 
-/** Debian's Bazel comes without the program that it compiles Java with; this one does what the sample needs. */
+/** Debian's Bazel does not include its program that compiles Java; this one has the functions that the sample needs. */
 const javaBuilder = `import java.io.*;
 import java.nio.file.*;
 import java.util.*;
@@ -104,7 +104,7 @@ public class SmallJavaBuilder {
     }
   }
 
-  // Sorted, and all from the same moment: equal classes make an equal jar.
+  // Sorted, with the same times: equal classes make an equal jar.
   static void jar(Path to, Path from) throws IOException {
     try (ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(to))) {
       entry(out, "META-INF/MANIFEST.MF", "Manifest-Version: 1.0\\r\\n\\r\\n".getBytes());
@@ -127,7 +127,7 @@ public class SmallJavaBuilder {
 }
 `;
 
-/** Parts of the tool chains that are taken from the machine, not kept here. */
+/** Copies the parts of the toolchains that this machine has installed. */
 export async function addInstalledParts(workspace: string): Promise<void> {
   for (const name of ["action_names.bzl", "cc_toolchain_config_lib.bzl"]) {
     await copyFile(`${installed}/rules/cc/cc/${name}`, join(workspace, "tools/rules_cc/cc", name));
@@ -138,7 +138,10 @@ export async function addInstalledParts(workspace: string): Promise<void> {
   await writeFile(jar, await builtOnce);
 }
 
-/** What Java compiles thoroughly while it runs, it would have to run for longer to get back: half of its CPU time. */
+/**
+ * Flags for short Java processes: optimized compilation would take half of their CPU time, which they are too short to
+ * regain.
+ */
 export const shortLived = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
 let builtOnce: Promise<Buffer> | undefined;
@@ -154,7 +157,7 @@ async function javaBuilderJar(): Promise<Buffer> {
     await writeFile(join(work, "SmallJavaBuilder.java"), javaBuilder);
     run("javac", "-d", ".", "SmallJavaBuilder.java");
     const args = ["--create", "--file", "builder.jar", "--main-class", "SmallJavaBuilder"];
-    // A second copy of the workspace has the same action keys.
+    // With a fixed date, a second copy of the workspace has the same action keys.
     args.push("--date", "2010-01-01T00:00:00Z", "SmallJavaBuilder.class");
     run("jar", ...args);
     return await readFile(join(work, "builder.jar"));
@@ -163,7 +166,7 @@ async function javaBuilderJar(): Promise<Buffer> {
   }
 }
 
-/** The JDK that Bazel is to take: an environment that names another one makes other action keys. */
+/** Returns the JDK for Bazel: another JDK in the environment would change the action keys. */
 export async function javaHome(): Promise<string> {
   const javac = execFileSync("sh", ["-c", "command -v javac"], { encoding: "utf8" }).trim();
   return dirname(dirname(await realpath(javac)));

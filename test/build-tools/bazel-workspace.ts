@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { addInstalledParts, toolchainFiles } from "./bazel-toolchains.ts";
 
-/** A workspace that builds without a network: one of each kind of rule whose actions differ on the wire. */
+/** A workspace that builds without a network, with one rule of each kind whose actions differ in the protocol. */
 export const sampleSources: Readonly<Record<string, string>> = {
   ".bazelrc": `build --nosandbox_debug
 build --incompatible_strict_action_env
@@ -100,7 +100,7 @@ sh_test(name = "flaky_test", size = "small", srcs = ["flaky_test.sh"], data = ["
     '#!/bin/sh\nset -e\ngrep -q "A FEW WORDS" gen/upper.txt\necho kept > "$TEST_UNDECLARED_OUTPUTS_DIR/kept.txt"\n',
   "shell/sharded_test.sh":
     '#!/bin/sh\nset -e\ntouch "$TEST_SHARD_STATUS_FILE"\ntest "$TEST_TOTAL_SHARDS" = 3\necho shard "$TEST_SHARD_INDEX"\n',
-  // Its first run outlasts the moment in the file, and fails; one that begins later passes.
+  // A run that starts before the time in the file fails; later runs pass.
   "shell/flaky_test.sh": `#!/bin/sh
 until=$(cat shell/fails-until.txt)
 [ "$(date +%s)" -lt "$until" ] || exit 0
@@ -124,7 +124,7 @@ export interface BazelWorkspace {
   remove(): Promise<void>;
 }
 
-/** Lays the sample out in a directory of its own, with more files where wanted. */
+/** Writes the sample to a new directory, with additional files if any. */
 export async function bazelWorkspace(
   more: Readonly<Record<string, string>> = {},
 ): Promise<BazelWorkspace> {

@@ -22,7 +22,7 @@ const absentRules = ruleDirs
   .map((dir) => `/usr/share/bazel/${dir}`)
   .filter((dir) => !existsSync(dir));
 
-/** Bazel, and the rules that its tests build with, where Debian puts them. */
+/** Bazel, and the rules for its tests, as Debian installs them. */
 export const bazelNeed: Need = {
   ...bazelPrograms,
   missing:
@@ -30,34 +30,34 @@ export const bazelNeed: Need = {
     (absentRules.length === 0 ? undefined : `not installed: ${absentRules.join(", ")}`),
 };
 
-/** How a build ended, in Bazel's own counting. */
+/** The result of a build, with Bazel's own counts. */
 export interface BazelRun {
   readonly code: number | null;
-  /** All that it printed. */
+  /** The complete output. */
   readonly text: string;
-  /** Processes by how they came about: `internal`, `linux-sandbox`, `remote`, `remote cache hit`, … */
+  /** Processes by Bazel's kinds: `internal`, `linux-sandbox`, `remote`, `remote cache hit`, … */
   readonly processes: Readonly<Record<string, number>>;
   readonly ms: number;
 }
 
 export interface Bazel {
-  /** Runs a command to its end, whatever that is. */
+  /** Runs a command and returns its result, whether it succeeds or fails. */
   run(command: string, ...args: string[]): Promise<BazelRun>;
   start(command: string, ...args: string[]): Program;
-  /** The SHA-256 of each file below bazel-bin, whoever made it. */
+  /** Returns the SHA-256 of each file below bazel-bin. */
   outputs(): Promise<Record<string, string>>;
-  /** Ends the server, and removes what it has built. */
+  /** Ends the server, and removes its outputs. */
   close(): Promise<void>;
 }
 
-/** A test that is killed leaves no server for longer than a minute. */
+/** The server of a killed test ends after a minute. */
 export const startupOptions = [
   "--nohome_rc",
   "--max_idle_secs=60",
   ...shortLived.map((option) => `--host_jvm_args=${option}`),
 ];
 
-/** One Bazel server of our own over a workspace: it takes seconds to start, so tests share it. */
+/** Starts a separate Bazel server for a workspace: this takes seconds, so tests share it. */
 export async function startBazel(workspace: string): Promise<Bazel> {
   const root = await mkdtemp(join(tmpdir(), "grange-bazel-"));
   const env = { HOME: root, JAVA_HOME: await javaHome() };
@@ -85,12 +85,12 @@ export async function startBazel(workspace: string): Promise<Bazel> {
   };
 }
 
-/** Throws with all that it said, unless a build ended well. */
+/** Throws with the complete output if a build failed. */
 export function assertGreen({ code, text }: Pick<BazelRun, "code" | "text">): void {
   if (code !== 0) throw new Error(`Bazel ended with ${code}:\n${text}`);
 }
 
-/** Reads `INFO: 27 processes: 5 internal, 22 remote cache hit.` */
+/** Parses `INFO: 27 processes: 5 internal, 22 remote cache hit.` */
 export function processesIn(text: string): Record<string, number> {
   const summary = /^INFO: \d+ process(?:es)?: (.*)\.$/m.exec(text)?.[1];
   if (summary === undefined) return {};
@@ -105,7 +105,7 @@ export function processesIn(text: string): Record<string, number> {
 async function hashesBelow(directory: string): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {};
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-    // Argument files are no outputs: they are there only when a command was run here.
+    // Argument files are not outputs: they exist only if a command was run locally.
     if (!entry.isFile() || entry.name.endsWith(".params")) continue;
     const path = join(entry.parentPath, entry.name);
     hashes[relative(directory, path)] = createHash("sha256")
@@ -115,7 +115,7 @@ async function hashesBelow(directory: string): Promise<Record<string, string>> {
   return hashes;
 }
 
-/** Bazel takes away the right to write from what it has made. */
+/** Bazel removes the write permission from its outputs. */
 async function removeReadOnly(root: string): Promise<void> {
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isDirectory()) continue;

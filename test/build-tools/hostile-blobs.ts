@@ -21,7 +21,7 @@ const claimed = digestOf(other);
 const withSize = (sizeBytes: bigint, hash: string = claimed.hash) =>
   create(DigestSchema, { hash, sizeBytes });
 
-/** A case that needs nothing in the store. */
+/** Returns a case that needs nothing in the store. */
 export function bare(
   name: string,
   wanted: HostileCase["wanted"],
@@ -97,7 +97,7 @@ const names = [
   "x".repeat(1_000_000),
 ];
 
-/** Digests that lie, sizes that lie, names that lead elsewhere. */
+/** Wrong digests, wrong sizes, and names that lead elsewhere. */
 export const hostileBlobs: readonly HostileCase[] = [
   bare("a batch with other bytes", "invalid_argument", update(toDigestMessage(claimed), bytes)),
   bare("a batch that says fewer bytes", "invalid_argument", update(withSize(3n), other)),
@@ -160,7 +160,7 @@ export const hostileBlobs: readonly HostileCase[] = [
   ),
   bare(
     "an upload that says petabytes",
-    // More than anybody may write in a day; without a quota, its bytes are not what it says.
+    // More than the daily quota; without a quota, its bytes do not match its name.
     ["resource_exhausted", "invalid_argument"],
     upload({
       resourceName: uploadName(`${claimed.hash}/${2 ** 52}`),

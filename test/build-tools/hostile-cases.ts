@@ -3,12 +3,12 @@ import { hostileMessages } from "./hostile-messages.ts";
 import { hostileResults } from "./hostile-results.ts";
 import type { Target } from "./hostile-target.ts";
 
-/** Something that no honest client does, and what it is to get for it. */
+/** A call that no honest client makes, and the expected response. */
 export interface HostileCase {
   readonly name: string;
   /** A code of gRPC, or a status of HTTP. */
   readonly wanted: string | readonly string[];
-  /** What must lie in the store before; answers the attack itself, which answers what it got. */
+  /** Prepares the store; returns the attack, which returns its response. */
   prepare(target: Target): Promise<() => Promise<string>>;
 }
 
@@ -21,12 +21,12 @@ export const hostileCases: readonly HostileCase[] = [
 interface Tried {
   readonly got: string;
   readonly isAsWanted: boolean;
-  /** What the attack left behind: nothing is due. */
+  /** Stored data that the attack left; it must be empty. */
   readonly added: readonly string[];
   readonly ms: number;
 }
 
-/** Does it, and looks whether it left anything, and whether others are still served. */
+/** Runs the attack, and checks that it left nothing and that others are still served. */
 export async function tryHostile(hostile: HostileCase, target: Target): Promise<Tried> {
   const attack = await hostile.prepare(target);
   const before = new Set(await target.kept());

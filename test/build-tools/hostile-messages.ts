@@ -18,10 +18,10 @@ const build = PublishBuildEvent.method.publishBuildToolEventStream;
 
 const noise = Buffer.from("ff".repeat(64), "hex");
 
-/** Groups in groups, as deep as they go. */
+/** Nested groups of maximum depth. */
 const nested = Buffer.concat([Buffer.alloc(500_000, 0x7b), Buffer.alloc(500_000, 0x7c)]);
 
-/** Two bytes each, and an object each: so many of field `number`. */
+/** `count` times field `number`: two bytes each in the message, and an object each in memory. */
 const empties = (number: number, count: number) =>
   Buffer.alloc(count * 2, Buffer.from([(number << 3) | 2, 0]));
 
@@ -55,7 +55,7 @@ const operation = (name: string) =>
     ({ channel }) => codeOf(() => channel.unary(Operations.method.getOperation, { name })),
   );
 
-/** An event of a build, as bytes: our own client would not write such ones. */
+/** An event of a build, as bytes: our own client cannot write such events. */
 function event(sequence: bigint, invocation: string, value: Uint8Array): Buffer {
   const any = new BinaryWriter()
     .tag(1, WireType.LengthDelimited)
@@ -87,7 +87,7 @@ const put = (path: string, rest: string) =>
   `PUT ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n${rest}`;
 const hash = digestOf(Buffer.from("nothing like it")).hash;
 
-/** Messages that are none, too large, too deep, of too many parts; headers; requests of caches. */
+/** Invalid messages, too large, too deep, with too many parts; headers; requests of caches. */
 export const hostileMessages: readonly HostileCase[] = [
   ...takers.flatMap((method) => [
     bare(`${method.name} of noise`, "internal", ({ raw }) => raw(method, [frameOf(noise)])),
@@ -100,7 +100,7 @@ export const hostileMessages: readonly HostileCase[] = [
     bare(`${method.name} of 2 GiB`, "resource_exhausted", ({ raw }) =>
       raw(method, [head(2 ** 31)], { end: false }),
     ),
-    // Read in pieces, unknown fields are forgotten with their piece.
+    // The message is read in pieces; unknown fields are dropped with their piece.
     bare(
       `${method.name} of 2,000,000 unknown fields`,
       method === findMissingBlobs ? "ok" : "resource_exhausted",

@@ -70,7 +70,7 @@ const treeWith =
       }),
     );
 
-/** Each level names the one below twice: 2^levels directories, in `levels` messages. */
+/** Each level names the next one twice: 2^levels directories, in `levels` messages. */
 function doubling(levels: number): { readonly directories: Dir[]; readonly root: Dir } {
   const directories: Dir[] = [];
   let now: Dir = { files: [{ name: "f", digest: an(here) }] };
@@ -96,7 +96,7 @@ async function putDoubling(target: Target, levels: number, without = -1): Promis
   return target.put(DirectorySchema, root);
 }
 
-/** Executes, and answers the code in the status of the answer, or that of the call. */
+/** Executes, and returns the code of the status in the response, or that of the call. */
 async function execute({ channel }: Target, action: Digest): Promise<string> {
   let response: ExecuteResponse | undefined;
   const code = await codeOf(async () => {
@@ -198,7 +198,7 @@ const illegal: [string, Dir][] = [
 ];
 const { directories: levels, root: top } = doubling(30);
 
-/** Results, trees and actions that nobody could have made honestly. */
+/** Results, trees and actions that no honest client makes. */
 export const hostileResults: readonly HostileCase[] = [
   ...paths.map((path) =>
     result(`the file ${JSON.stringify(path.slice(0, 20))}`, "invalid_argument", {

@@ -26,31 +26,31 @@ import { StatusSchema } from "#proto/google/rpc/status_pb.ts";
 import type { Farm } from "../support/farm.ts";
 import { farmDatabaseUrl } from "../support/farm-database-url.ts";
 
-/** A farm under attack, and what can be known of it from outside. */
+/** A farm under attack, and its state as seen from outside. */
 export interface Target {
   readonly url: string;
   readonly channel: GrpcChannel;
   readonly blobs: BlobStore;
-  /** Uploads a message; answers its digest. */
+  /** Uploads a message; returns its digest. */
   put<S extends DescMessage>(schema: S, init: MessageInitShape<S>): Promise<Digest>;
-  /** Sends bytes as they are to a method; answers the code of its end. */
+  /** Sends bytes unchanged to a method; returns the call's final code. */
   readonly raw: (
     method: DescMethod,
     parts: readonly Uint8Array[],
     options?: RawOptions,
   ) => Promise<string>;
-  /** Sends text over HTTP/1.1, and answers the first status. */
+  /** Sends text over HTTP/1.1, and returns the first status. */
   readonly http1: (text: string | Uint8Array) => Promise<string>;
-  /** The same, whole: the answer's head and body. */
+  /** The same, but returns the head and body of the response. */
   readonly http1Whole: (text: string | Uint8Array) => Promise<string>;
-  /** Everything that the farm keeps for others: its blobs, half blobs, and how many rows are in which table. */
+  /** Returns all stored data: blobs, partial uploads, and the number of rows of each table. */
   kept(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
 interface RawOptions {
   readonly headers?: OutgoingHttpHeaders;
-  /** Whether our side ends after the parts. */
+  /** Whether the client ends the stream after the parts. */
   readonly end?: boolean;
 }
 
@@ -84,7 +84,7 @@ export async function openTarget(farm: Pick<Farm, "url" | "dataDir">): Promise<T
     async kept() {
       const [whole, elsewhere, halves] = await Promise.all([
         readdir(join(store, "blobs"), { recursive: true }),
-        // Of projects that have names; there may be none yet. One that began has the blob of no bytes.
+        // Of named projects, of which there may be none yet. A project that was used has the blob of no bytes.
         readdir(join(store, "projects"), { recursive: true }).catch(() => []),
         readdir(join(store, "temp")),
       ]);
@@ -110,7 +110,7 @@ async function http1Whole(url: string, text: string | Uint8Array): Promise<strin
   socket.write(text);
   const got: Buffer[] = [];
   socket.on("data", (part) => got.push(part));
-  // A reset is an end as any other.
+  // A reset counts as an end.
   await new Promise((resolve) => socket.once("close", resolve));
   return Buffer.concat(got).toString("latin1");
 }
@@ -156,12 +156,12 @@ async function rawCall(
   }
 }
 
-/** One gRPC message, as it travels. */
+/** Returns one gRPC message with its prefix. */
 export function frameOf(bytes: Uint8Array): Buffer {
   return Buffer.concat(framed(bytes));
 }
 
-/** `ok`, or the code of the failure. */
+/** Returns `ok`, or the code of the failure. */
 export async function codeOf(work: () => Promise<unknown>): Promise<string> {
   try {
     await work();
@@ -172,7 +172,7 @@ export async function codeOf(work: () => Promise<unknown>): Promise<string> {
   }
 }
 
-/** The code in a status that is inside of an answer. */
+/** Returns the code of a status inside a response. */
 export function codeIn(status: MessageInitShape<typeof StatusSchema> | undefined): string {
   return faultOf(create(StatusSchema, status))?.code ?? "ok";
 }

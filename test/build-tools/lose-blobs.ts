@@ -3,12 +3,12 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 
 /**
- * Takes a tenth of what a stopped or running farm has stored away from it, and answers what it took.
+ * Removes a tenth of the blobs of a stopped or running farm, and returns the removed ones.
  *
- * The same seed loses the same blobs, in whatever order they are found.
+ * The same seed removes the same blobs, in whatever order they are found.
  */
 export async function loseBlobs(dataDir: string, seed: string): Promise<string[]> {
-  // Those of all projects: each blob lies in a shard that its hash begins with.
+  // Those of all projects: each blob is in the shard with the first digits of its hash.
   const blobs = join(dataDir, "blobs");
   const lost: string[] = [];
   for (const entry of await readdir(blobs, { recursive: true, withFileTypes: true })) {

@@ -11,19 +11,19 @@ import { type Finished, runProgram } from "../support/process.ts";
 import { sampleRepository } from "../support/sample-repository.ts";
 import { onSmallDisk, smallDisk } from "../support/small-disk.ts";
 
-/** Something wrong that a user hands in, and what the answer must contain. */
+/** Invalid input of a user, and what the error message must contain. */
 interface BadInput {
   readonly name: string;
-  /** Types the command; the farm stands by for cases that need one. */
+  /** Runs the command; the farm is available for cases that need one. */
   run(farm: Farm, scratch: string): Promise<Finished>;
   readonly need?: Need;
-  /** Each must be found in what the command says: what is wrong, where, and a way out. */
+  /** The command's output must match each: the problem, its place, and a remedy. */
   readonly says: readonly RegExp[];
 }
 
 const run = (...args: string[]) => runProgram(process.execPath, [grange, ...args]);
 
-/** Definitions handed to a running farm by `grange submit`. */
+/** Definitions that `grange submit` sends to a running farm. */
 function definitions(name: string, text: string, says: readonly RegExp[]): BadInput {
   return {
     name,
@@ -39,7 +39,7 @@ function definitions(name: string, text: string, says: readonly RegExp[]): BadIn
   };
 }
 
-/** `grange up` on a repository that is fine, so that only the rest of the command is wrong. */
+/** Runs `grange up` on a valid repository, so that only the other arguments are wrong. */
 async function up(...args: string[]): Promise<Finished> {
   const repository = await sampleRepository({
     ".grange/farm.yml": 'version: 1\njobs:\n  a: { commands: "true" }\n',
@@ -127,7 +127,7 @@ export const badInputs: readonly BadInput[] = [
     name: "a data directory of a newer version",
     says: [/newer version/, /GRANGE_DATA|--data/],
     async run(farm, scratch) {
-      // The database of a farm that stands is given to a second server by URL.
+      // The database of a running farm is given to a second server by URL.
       const url = await farmDatabaseUrl(farm, "newer");
       const admin = openPostgres({ url: await farmDatabaseUrl(farm), poolSize: 1 });
       await admin.script("create database newer");
@@ -154,7 +154,7 @@ export const badInputs: readonly BadInput[] = [
     name: "a data directory that cannot be written",
     says: [/cannot write|not writable/i, /GRANGE_DATA|--data/],
     async run(_, scratch) {
-      // A file in the way stops root as well, which permissions do not.
+      // A file at the directory's path stops root as well; permissions do not.
       await writeFile(join(scratch, "in-the-way"), "");
       return up("--port", "0", "--data", join(scratch, "in-the-way", "data"));
     },
@@ -171,7 +171,7 @@ export const badInputs: readonly BadInput[] = [
   },
 ];
 
-/** Runs one case in a scratch directory of its own. */
+/** Runs one case in a new temporary directory. */
 export async function tryBadInput(
   bad: BadInput,
   farm: Farm,

@@ -3,14 +3,14 @@ import { startFarm } from "../support/farm.ts";
 import { otherNetwork } from "../support/network-namespace.ts";
 import { sampleRepository } from "../support/sample-repository.ts";
 
-/** What became of a job whose worker lost its network. */
+/** The state of a job whose worker lost its network. */
 export interface AfterCut {
-  /** Hand-outs of its execution; 1 when it was left alone. */
+  /** Assignments of its execution; 1 if it continued on its worker. */
   readonly attempts: number;
   readonly runs: number;
   /** Lines in its log. */
   readonly lines: number;
-  /** Lines that it printed and the log does not have. */
+  /** Printed lines that the log does not have. */
   readonly missing: number;
   /** Lines that the log has more than once. */
   readonly doubled: number;
@@ -20,10 +20,10 @@ export interface AfterCut {
 }
 
 const perSecond = 10;
-/** The longer job prints on for so long after the network is back. */
+/** The longer job continues to print for this time after the network is back. */
 const afterwardsS = 5;
 
-/** `through` prints past the end of the cut; `within` begins and ends without a network. */
+/** `through` prints beyond the end of the cut; `within` starts and ends without a network. */
 function definitions(seconds: number): string {
   const talking = (lines: number) =>
     `i=1; while [ $i -le ${lines} ]; do echo "line $i"; i=$((i + 1)); sleep ${1 / perSecond}; done; echo made > out`;
@@ -40,10 +40,10 @@ function linesOf(job: "through" | "within", seconds: number): number {
 }
 
 /**
- * Takes the cable from a worker that runs two jobs, and plugs it in again.
+ * Disconnects a worker that runs two jobs from the network, and connects it again.
  *
- * Server and worker are real processes in network namespaces of their own; the worker asked
- * for leases that outlast the cut. Needs root.
+ * Server and worker are real processes in separate network namespaces; the worker requests leases
+ * that are longer than the cut. Needs root.
  */
 export async function cutNetwork(
   seconds: number,
@@ -67,7 +67,7 @@ export async function cutNetwork(
       (["through", "within"] as const).map((job) => farm.untilLogged(id, job, "line 3")),
     );
     await network.cut();
-    // How long it lasts is what this is about.
+    // The test is about this duration, so it waits for time.
     await sleep(1_000 * seconds);
     await network.mend();
     await farm.untilOver(id);

@@ -15,7 +15,7 @@ interface AfterKill {
   readonly ms: number;
 }
 
-/** The job prints, waits, prints again: a result that is not from one whole execution shows in its log. */
+/** The job prints, waits, and prints again: its log shows if a result is not from one complete execution. */
 const definitions = `
 version: 1
 jobs:
@@ -40,7 +40,7 @@ jobs:
 /**
  * Kills a part of the farm with SIGKILL while a job is running, `rounds` times.
  *
- * One farm for all rounds: what a kill leaves behind must not harm the next.
+ * One farm for all rounds: the effects of a kill must not harm the next round.
  */
 export async function killWhileRunning(victim: Victim, rounds: number): Promise<AfterKill[]> {
   const farm = await startFarm({ workers: 1 });

@@ -5,7 +5,7 @@ import { sccache } from "./sccache.ts";
 import type { ToolDriver } from "./tool-driver.ts";
 import { turborepo } from "./turborepo.ts";
 
-/** The tools whose HTTP caches the tests try; Bazel has tests of its own. */
+/** The tools whose HTTP caches the tests use; Bazel has separate tests. */
 export const testedTools: readonly ToolDriver[] = [
   ccache("flat"),
   ccache("subdirs"),
@@ -16,5 +16,5 @@ export const testedTools: readonly ToolDriver[] = [
   nx,
 ];
 
-/** All of them, for measurements: neither Debian 12 nor npm has a sccache that speaks WebDAV. */
+/** All tools, for measurements: neither Debian 12 nor npm has an sccache with WebDAV. */
 export const allTools: readonly ToolDriver[] = [...testedTools, sccache];

@@ -6,7 +6,7 @@ import { hashOf, type ToolDriver } from "./tool-driver.ts";
 
 const units = [1, 2, 3, 4, 5];
 
-/** ccache with no storage but the farm's. Values are the same in each layout, keys lie elsewhere. */
+/** ccache with the farm as its only storage. Values are the same in each layout, and keys have different paths. */
 export function ccache(layout: "flat" | "subdirs" | "bazel"): ToolDriver {
   return {
     name: `ccache, layout ${layout}`,

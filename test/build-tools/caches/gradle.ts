@@ -19,7 +19,7 @@ ${names.map((name) => `task ${name}(type: Make) { text = '${name}'; out = file("
 task everything(dependsOn: [${names.join(", ")}])
 `;
 
-/** Gradle's own HTTP cache, with Basic credentials: the token is the password. */
+/** Gradle's HTTP cache, with Basic credentials: the token is the password. */
 export const gradle: ToolDriver = {
   name: "Gradle",
   need: gradleNeed,
@@ -48,7 +48,7 @@ buildCache {
       "--console=plain",
       "everything",
     ];
-    // Both what starts and what it starts to build.
+    // Both the client and the process that builds.
     const java = shortLived.join(" ");
     const env = { GRADLE_OPTS: java };
     const flags = [`-Dorg.gradle.jvmargs=${java}`, ...args];

@@ -7,7 +7,10 @@ import { runProgram } from "../../support/process.ts";
 export const packages = ["a", "b", "c"];
 export const outputs = packages.map((name) => `packages/${name}/dist/out.txt`);
 
-/** A workspace of three packages, each of which takes the one before; no package is installed. */
+/**
+ * Writes a workspace of three packages, each of which depends on the previous one; no package is
+ * installed.
+ */
 export async function nodeWorkspace(dir: string): Promise<void> {
   const write = async (path: string, text: string) => {
     await mkdir(dirname(join(dir, path)), { recursive: true });

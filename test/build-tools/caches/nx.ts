@@ -13,7 +13,7 @@ export const nx: ToolDriver = {
   need: nxProgram.need,
   async prepare(dir) {
     await nodeWorkspace(dir);
-    // Nx runs as its workspace's own, and leaves one that has none.
+    // Nx requires a copy in the workspace, and does not run without one.
     const program = realpathSync(nxProgram.path);
     const own = program.slice(0, program.lastIndexOf("/nx/") + "/nx".length);
     await symlink(own, join(dir, "node_modules", "nx"));

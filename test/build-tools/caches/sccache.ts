@@ -6,7 +6,7 @@ import { runProgram } from "../../support/process.ts";
 import { hashOf, type ToolDriver } from "./tool-driver.ts";
 
 const units = [1, 2, 3, 4, 5];
-/** Debian's stable sccache has no WebDAV: this one lies in a directory tree of its own, entered by chroot. */
+/** Debian's stable sccache has no WebDAV: this one is in a separate root directory and runs with chroot. */
 const chroot = process.env["GRANGE_TEST_CHROOT"] ?? "";
 
 export const sccache: ToolDriver = {
@@ -31,7 +31,7 @@ export const sccache: ToolDriver = {
     const compile = units
       .map((n) => `sccache gcc -c unit${n}.c -o unit${n}.o || code=$?`)
       .join("\n");
-    // Its server must not outlive the build, and one left over from another would have other settings.
+    // Its server must not outlive the build, because a server of another build would have other settings.
     const script = `cd ${dir.slice(chroot.length)}\ncode=0\n${compile}\nsccache --show-stats --stats-format=json\nsccache --stop-server >/dev/null 2>&1\nexit $code`;
     const env = {
       HOME: dir.slice(chroot.length),

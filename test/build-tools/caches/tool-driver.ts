@@ -3,31 +3,31 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Need } from "../../support/needs/needs.ts";
 
-/** What a build tool's user sees of a build. */
+/** The result of a build, as the build tool's user sees it. */
 export interface Build {
   readonly code: number | null;
-  /** Parts that came from the cache, and that were made. */
+  /** Parts that came from the cache, or were built. */
   readonly hits: number;
   readonly misses: number;
-  /** One hash of all that was built. */
+  /** One hash of all outputs. */
   readonly outputs: string;
   readonly said: string;
 }
 
-/** A real build tool, with a small workspace of its own. Nothing but the farm's cache outlives a build. */
+/** A real build tool, with a small workspace. Only the farm's cache outlives a build. */
 export interface ToolDriver {
   readonly name: string;
   readonly need: Need;
-  /** Where workspaces must lie, when the tool cannot reach all of the machine. */
+  /** The root directory of workspaces, if the tool cannot access the whole file system. */
   readonly root?: string;
   prepare(dir: string): Promise<void>;
-  /** Builds all from scratch. `cache` is the farm's address with `/cache/PROJECT`. */
+  /** Builds everything again. `cache` is the farm's URL with `/cache/PROJECT`. */
   build(dir: string, cache: string, token: string): Promise<Build>;
-  /** Whether it ends its user's build when the cache's server is gone, whatever the server does. */
+  /** Whether the tool fails the build if the cache's server is not available. */
   readonly needsServer?: boolean;
 }
 
-/** One hash of files; "absent" for those that are not there. */
+/** Returns one hash of files; "absent" for files that do not exist. */
 export async function hashOf(dir: string, files: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const file of files) {

@@ -4,26 +4,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Build, ToolDriver } from "./tool-driver.ts";
 
-/** Where a farm is, and what one needs to spoil it. */
+/** A farm, and its directories for the damage that tests do. */
 export interface CachePlace {
   readonly url: string;
   readonly token: string;
-  /** The directory of its blobs. */
+  /** The directory of the farm's blobs. */
   readonly blobs: string;
 }
 
-/** The same build, each time from scratch, while things go wrong with the cache. */
+/** The same build, each time from the beginning, with various faults of the cache. */
 interface Tried {
   readonly cold: Build;
   readonly warm: Build;
   readonly warmMs: number;
   readonly coldMs: number;
   readonly wrongToken: Build;
-  /** The server is gone after the third piece that the tool sends. */
+  /** The server disappears after the third piece of data that the tool sends. */
   readonly gone: Build;
-  /** Every value that the farm keeps has rotted on its disk. */
+  /** Every value in the farm's store is damaged on disk. */
   readonly rotten: Build;
-  /** After that. */
+  /** The next build after that. */
   readonly healed: Build;
 }
 
@@ -51,7 +51,9 @@ export async function tryTool(tool: ToolDriver, place: CachePlace): Promise<Trie
   }
 }
 
-/** Changes the first byte of every blob, as a new file: those who read one read on. */
+/**
+ * Changes the first byte of every blob, in a new file: readers with an open file are not affected.
+ */
 async function rotAll(blobs: string): Promise<void> {
   for (const name of await readdir(blobs, { recursive: true, withFileTypes: true })) {
     if (!name.isFile() || name.parentPath.endsWith("temp")) continue;
@@ -64,7 +66,10 @@ async function rotAll(blobs: string): Promise<void> {
   }
 }
 
-/** The way to a server that is cut for good once so many pieces have gone to it. */
+/**
+ * Opens a proxy to a server; the proxy closes permanently after a number of pieces of data to the
+ * server.
+ */
 async function serverThatDies(
   target: string,
   pieces: number,

@@ -6,7 +6,7 @@ import { countIn, hashOf, type ToolDriver } from "./tool-driver.ts";
 
 const program = fromNpm("turbo");
 
-/** Turborepo, its artifacts signed by itself, so that what it is given is also what it wrote. */
+/** Turborepo; if `signed`, it signs its artifacts, and so detects changed ones. */
 export function turborepo(signed: boolean): ToolDriver {
   return {
     name: signed ? "Turborepo, signing" : "Turborepo",

@@ -10,14 +10,14 @@ const { read, write, queryWriteStatus } = ByteStream.method;
 interface Sending {
   readonly data: Uint8Array;
   readonly chunk?: number;
-  /** Where the first message begins. */
+  /** The offset of the first message. */
   readonly from?: number;
-  /** Sends this many bytes, and then breaks off. */
+  /** Sends this many bytes, and then cuts the connection. */
   readonly cutAt?: number;
   readonly headers?: Headers;
 }
 
-/** What clients do with ByteStream, and blobs to do it with. */
+/** Calls of ByteStream as clients make them, and blobs for these calls. */
 export function blobStreams(farm: () => SharedFarm) {
   const readAll = async (resourceName: string, readOffset = 0n, readLimit = 0n) => {
     const parts = await farm().client.stream(read, { resourceName, readOffset, readLimit }).rest();
@@ -30,7 +30,7 @@ export function blobStreams(farm: () => SharedFarm) {
     for (let at = from; at < end || at === from; at += chunk) {
       const until = Math.min(at + chunk, end);
       messages.push({
-        // Most clients name it in the first message only.
+        // Most clients send the name in the first message only.
         resourceName: at === from ? resourceName : "",
         writeOffset: BigInt(at),
         data: data.subarray(at, until),

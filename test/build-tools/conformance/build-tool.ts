@@ -46,7 +46,10 @@ class Special {
   }
 }
 export const link = (target: string) => new Link(target);
-/** A file that is more than its text. With a `digest` of its own, nothing is uploaded for it. */
+/**
+ * A file with properties in addition to its text. With an explicit `digest`, no content is uploaded
+ * for it.
+ */
 export const file = (node: FileInit) => new Special(node);
 
 export interface ActionSpec {
@@ -56,7 +59,7 @@ export interface ActionSpec {
   readonly action?: Changes<typeof ActionSchema>;
 }
 
-/** An Execute that went its way: the stream ended well, and its last operation had a response. */
+/** A completed Execute call: the stream ended with OK, and its last operation has a response. */
 interface Ran {
   readonly operation: Operation;
   readonly response: ExecuteResponse;
@@ -70,7 +73,7 @@ export interface ToolOptions {
   readonly said?: Changes<typeof RequestMetadataSchema>;
 }
 
-/** Does what build tools do: uploads inputs, looks into the cache, executes. */
+/** Makes the calls of a build tool: uploads inputs, looks in the cache, executes. */
 export function buildTool(client: ForeignClient, options: ToolOptions = {}) {
   const { instanceName = "", digestFunction = DigestFunction_Value.UNKNOWN } = options;
   const where = { instanceName, digestFunction };
@@ -114,7 +117,7 @@ export function buildTool(client: ForeignClient, options: ToolOptions = {}) {
       return responses[0]?.status?.code ? undefined : responses[0]?.data;
     },
 
-    /** Uploads a tree of files, children first, and answers its root. */
+    /** Uploads a tree of files, children first, and returns the digest of its root. */
     async putTree(folder: Folder): Promise<Digest> {
       return tool.put(toBinary(DirectorySchema, await directoryOf(folder)));
     },
@@ -125,7 +128,7 @@ export function buildTool(client: ForeignClient, options: ToolOptions = {}) {
       const message = create(ActionSchema, {
         commandDigest: await tool.put(commandBytes),
         inputRootDigest: await tool.putTree(inputs),
-        // Each test's action is its own, unless it says otherwise.
+        // By default, each test has a different action.
         salt: bytesOf(randomUUID()),
         ...action,
       });
@@ -154,7 +157,7 @@ export function buildTool(client: ForeignClient, options: ToolOptions = {}) {
       return tool.ran(tool.execute(await tool.putAction(spec), changes));
     },
 
-    /** For those that have no result: the response alone. */
+    /** For executions without a result: returns only the response. */
     async responseTo(
       actionDigest: Digest,
       changes: Changes<typeof ExecuteRequestSchema> = {},
@@ -209,7 +212,10 @@ export function buildTool(client: ForeignClient, options: ToolOptions = {}) {
 
 export type BuildTool = ReturnType<typeof buildTool>;
 
-/** What a finished operation says. Fails unless it says it as all clients understand: done, and no `error`. */
+/**
+ * Returns the response of a completed operation. Fails unless the operation has the form that all clients understand:
+ * done, and no `error`.
+ */
 export function responseIn(operation: Operation): ExecuteResponse {
   const { done, result, name } = operation;
   if (!done || name === "" || result.case !== "response") {

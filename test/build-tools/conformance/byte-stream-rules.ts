@@ -77,7 +77,7 @@ export function byteStreamRules(farm: () => SharedFarm): void {
       await send(`team/web/main/${upload}/and/its/file.name`, { data });
 
       expect((await readAll(`team/web/main/blobs/${name}`)).equals(data)).toBe(true);
-      // Another instance has blobs of its own.
+      // Another instance has separate blobs.
       expect(await refusal(readAll(`blobs/${name}`))).toMatchObject({ code: Code.NOT_FOUND });
     });
 
@@ -88,7 +88,7 @@ export function byteStreamRules(farm: () => SharedFarm): void {
 
       expect(name).toMatch(/^blake3\//);
       expect((await readAll(`blobs/${name}`)).equals(data)).toBe(true);
-      // Without it the name is that of a SHA-256, which is not there.
+      // Without the prefix, the name means a SHA-256, which does not exist.
       const sha256 = readAll(`blobs/${name.replace("blake3/", "")}`);
       expect(await refusal(sha256)).toMatchObject({ code: Code.NOT_FOUND });
     });

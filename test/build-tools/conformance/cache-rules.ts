@@ -213,7 +213,7 @@ export function cacheRules(farm: () => SharedFarm): void {
         const digest = rule.of(all) ?? create(TreeSchema).root?.files[0]?.digest;
         if (digest === undefined) throw new Error("there is nothing to lose");
         await farm().lose(digest);
-        // The client wants it, and does not get it.
+        // The client requests it, and does not receive it.
         expect(await tool.read(digest)).toBeUndefined();
 
         expect(await refusal(tool.cached(action))).toMatchObject({ code: Code.NOT_FOUND });

@@ -15,7 +15,7 @@ import { bytesOf, nameOf, textOf } from "./foreign-digest.ts";
 import { closedProject, type SharedFarm } from "./shared-farm.ts";
 
 export function callerRules(farm: () => SharedFarm): void {
-  /** It is written down a quarter of a second later, with others. */
+  /** The farm writes it with others a quarter of a second later. */
   const theInvocation = async (id: string, project = "default") => {
     const path = `/invocations/${id}?project=${encodeURIComponent(project)}`;
     return InvocationDetail.parse(await vi.waitFor(() => farm().get(path), { timeout: 30_000 }));
@@ -197,7 +197,7 @@ export function callerRules(farm: () => SharedFarm): void {
   });
 }
 
-/** Longer than any tool writes, and within what a header may have. */
+/** Longer than any tool's metadata, and still allowed in a header. */
 function longMetadata(): Buffer {
   const text = Buffer.from("x".repeat(3_000));
   return Buffer.concat([Buffer.from([0x32, 0xb8, 0x17]), text]);

@@ -18,7 +18,7 @@ export function capabilitiesRules(farm: () => SharedFarm): void {
 
       expect(lowApiVersion).toMatchObject({ major: 2, minor: 0, patch: 0 });
       expect(highApiVersion).toMatchObject({ major: 2, minor: 11 });
-      // Only a range that ends below `low` says anything.
+      // The field has a meaning only for a range that ends below `low`.
       expect(deprecatedApiVersion).toBeUndefined();
     });
 
@@ -89,7 +89,7 @@ export function capabilitiesRules(farm: () => SharedFarm): void {
 
       expect(await may({})).toBe(false);
       expect(await may({ authorization: `Bearer ${farm().readerToken}` })).toBe(false);
-      // Whoever builds under a name writes what only they will read.
+      // A caller with a name writes results that only this caller reads.
       expect(await may({ authorization: `Bearer ${farm().builderToken}` })).toBe(true);
       expect(await may({ authorization: `Bearer ${farm().token}` })).toBe(true);
       const open = await ask("open");

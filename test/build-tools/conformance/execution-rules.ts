@@ -11,7 +11,7 @@ import { responseIn } from "./build-tool.ts";
 import { bytesOf, textOf } from "./foreign-digest.ts";
 import type { SharedFarm } from "./shared-farm.ts";
 
-/** Prints something else whenever it runs. */
+/** Prints a different text in each run. */
 const clock = "date +%s.%N";
 
 export function executionRules(farm: () => SharedFarm): void {

@@ -135,7 +135,7 @@ export function failureRules(farm: () => SharedFarm): void {
         const tool = farm().tool();
         const action = await tool.putAction(await rule.spec(tool));
 
-        // Throws when the stream itself has another status than OK.
+        // Throws if the stream itself ends with another status than OK.
         const operations = await tool.execute(action).rest();
 
         expect(operations.map(({ done }) => done).lastIndexOf(false)).toBe(operations.length - 2);

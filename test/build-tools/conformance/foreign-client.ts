@@ -18,19 +18,19 @@ import {
   type ServiceError,
 } from "@grpc/grpc-js";
 
-/** What goes with a call beside its message. */
+/** Metadata of a call. */
 export type Headers = Readonly<Record<string, string | Buffer>>;
 
-/** Messages of a stream, one at a time. Throws the stream's gRPC status when that is not OK. */
+/** Messages of a stream, one at a time. Throws the stream's gRPC status if it is not OK. */
 export interface Incoming<T> {
   next(): Promise<T>;
-  /** All that are still to come. */
+  /** Returns all remaining messages. */
   rest(): Promise<T[]>;
-  /** Breaks the stream, as a network does that is gone. */
+  /** Cuts the stream, like a lost network. */
   cut(): void;
 }
 
-/** Speaks gRPC by somebody else's implementation: what only our own two ends agree on fails here. */
+/** Uses another implementation of gRPC: a deviation that Grange's client and server share causes a failure here. */
 export interface ForeignClient {
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -42,7 +42,7 @@ export interface ForeignClient {
     message: MessageInitShape<I>,
     headers?: Headers,
   ): Incoming<MessageShape<O>>;
-  /** Sends all messages, then reads the one answer. Without an end the stream is cut behind the last message. */
+  /** Sends all messages, then reads the one response. Without an end, the stream is cut after the last message. */
   upload<I extends DescMessage, O extends DescMessage>(
     method: DescMethodClientStreaming<I, O>,
     messages: readonly MessageInitShape<I>[],
@@ -88,7 +88,7 @@ export function foreignClient(url: string): ForeignClient {
           metadataOf(headers),
           settle(resolve, reject),
         );
-        // The server may answer before all is sent; what is written then goes nowhere.
+        // The server may respond before it has received all messages; later writes then fail.
         call.on("error", () => {});
         for (const message of messages) call.write(create(method.input, message));
         if (end === "end") call.end();
@@ -147,7 +147,7 @@ function incoming<T>(call: ClientReadableStream<T>): Incoming<T> {
   };
 }
 
-/** How a call was refused. Fails when it was not. */
+/** Returns the error of a refused call. Fails if the call was not refused. */
 export async function refusal(call: Promise<unknown>): Promise<ServiceError> {
   try {
     await call;

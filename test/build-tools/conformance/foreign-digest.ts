@@ -7,7 +7,7 @@ import {
   DigestSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** A digest as a client computes it, who knows nothing of how a farm names its blobs. */
+/** Computes a digest as a client does, independently of the farm's code for blob names. */
 export async function digestBy(by: By, bytes: Uint8Array): Promise<Digest> {
   return create(DigestSchema, {
     hash: await hashBy(by, bytes),
@@ -21,7 +21,7 @@ async function hashBy(by: By, bytes: Uint8Array): Promise<string> {
     : createHash(functionName(by)).update(bytes).digest("hex");
 }
 
-/** Who names no function means SHA-256, as most do. */
+/** Without a function, SHA-256 is meant, as with most clients. */
 export function functionName(by: By): string {
   const [name] = Object.entries(By).find(([, value]) => value === by) ?? [];
   return name === undefined || by === By.UNKNOWN ? "SHA256" : name;

@@ -1,9 +1,9 @@
 import { compress, decompress, init } from "@bokuweb/zstd-wasm";
 
-// Once in a process: a second time breaks what runs.
+// Once in a process: a second initialization breaks running calls.
 await init();
 
-/** Packs bytes as clients do, by the reference implementation. */
+/** Compresses bytes as clients do, with the reference implementation. */
 export function packed(bytes: Uint8Array): Buffer {
   return Buffer.from(compress(Buffer.from(bytes), 3));
 }

@@ -6,10 +6,10 @@ import { refusal } from "./foreign-client.ts";
 import { bytesOf, textOf } from "./foreign-digest.ts";
 import type { SharedFarm } from "./shared-farm.ts";
 
-/** Prints something else whenever it runs. */
+/** Prints a different text in each run. */
 const clock = "date +%s.%N";
 
-/** One action, which each tool has uploaded to its own instance. */
+/** One action, which each tool has uploaded to a different instance. */
 async function theSameIn(tools: readonly BuildTool[], script: string) {
   const action = { salt: bytesOf(randomUUID()) };
   const [one] = await Promise.all(tools.map((tool) => tool.putAction({ script, action })));
@@ -93,7 +93,7 @@ export function mergingRules(farm: () => SharedFarm): void {
         farm().tool({ instanceName }),
       );
       if (one === undefined || other === undefined) throw new Error("there are two");
-      // Blobs are kept apart, too.
+      // Blobs are separate, too.
       const action = await theSameIn([one, other], clock);
       const first = await one.ran(one.execute(action));
 

@@ -14,7 +14,10 @@ import type { BuildTool } from "./build-tool.ts";
 import { bytesOf, nameOf, textOf } from "./foreign-digest.ts";
 import type { SharedFarm } from "./shared-farm.ts";
 
-/** What is missing, as Bazel and Pants read it: one detail, of one kind, or they give up. */
+/**
+ * Returns the missing blobs as Bazel and Pants read them: they fail unless there is one detail of
+ * one kind.
+ */
 function missingIn({ status }: ExecuteResponse): string[] {
   expect(status?.code).toBe(Code.FAILED_PRECONDITION);
   expect(status?.details).toHaveLength(1);
@@ -28,7 +31,7 @@ function missingIn({ status }: ExecuteResponse): string[] {
 const subjects = (...digests: Digest[]) =>
   digests.map((digest) => `blobs/${nameOf(digest)}`).sort();
 
-/** An action with nothing of it uploaded, and the bytes of all its parts. */
+/** Returns an action of which nothing is uploaded, and the bytes of all its parts. */
 async function unsent(tool: BuildTool, name: string) {
   const parts = new Map<string, Uint8Array>();
   const keep = async (bytes: Uint8Array) => {

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { textOf } from "./foreign-digest.ts";
 import type { SharedFarm } from "./shared-farm.ts";
 
-/** Connects to a port, and prints why it cannot. */
+/** Connects to a port, and prints the error. */
 const connect = `node -e 'require("net").connect(Number(process.argv[1]), "127.0.0.1").on("error", (e) => console.log(e.code)).on("connect", () => { console.log("connected"); process.exit(); })'`;
 
-/** Serves itself over loopback, as many tests of servers do. */
+/** Starts a server and connects to it over loopback, like many tests of servers. */
 const serveItself = `node -e 'const s = require("net").createServer((c) => c.end("served")).listen(0, "127.0.0.1", () => require("net").connect(s.address().port, "127.0.0.1").on("data", (d) => { console.log(String(d)); process.exit(); }))'`;
 
 export function networkRules(farm: () => SharedFarm): void {

@@ -5,7 +5,7 @@ import type { ActionSpec } from "./build-tool.ts";
 import { textOf } from "./foreign-digest.ts";
 import type { SharedFarm } from "./shared-farm.ts";
 
-/** The paths of a result, by the field that they are in. */
+/** Returns the paths of a result, by the field that contains them. */
 function pathsIn(result: ActionResult) {
   const paths = (some: readonly { readonly path: string }[]) => some.map(({ path }) => path).sort();
   return {

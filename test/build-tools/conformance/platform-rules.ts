@@ -33,7 +33,7 @@ export function platformRules(farm: () => SharedFarm): void {
       const tool = farm().tool();
       const waiting = tool.execute(await tool.putAction({ script: "true", command: nowhere }));
       const { name } = await waiting.next();
-      // Whoever comes later and can be served is served.
+      // A later request that can be served is served.
       await printed({ command: here });
 
       const now = await farm().client.unary(Operations.method.getOperation, { name });

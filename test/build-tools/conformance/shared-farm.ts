@@ -5,22 +5,22 @@ import { type Farm, startFarm } from "../../support/farm.ts";
 import { type BuildTool, buildTool, type ToolOptions } from "./build-tool.ts";
 import { type ForeignClient, foreignClient } from "./foreign-client.ts";
 
-/** Projects in which only who has a token may do what changes something. */
+/** Projects in which only callers with a token may make changes. */
 export const closedProject = "closed/project";
 
-/** One farm for all rules: a server, its PostgreSQL, and a worker whose jobs are in a sandbox. */
+/** One farm for all rules: a server, its PostgreSQL, and a worker whose jobs run in a sandbox. */
 export interface SharedFarm {
   readonly url: string;
   readonly client: ForeignClient;
-  /** Of somebody who may do everything, everywhere. */
+  /** A token with all permissions. */
   readonly token: string;
-  /** Of somebody who may do nothing but read. */
+  /** A token with read permission only. */
   readonly readerToken: string;
-  /** Of somebody who may have actions executed everywhere, and fill no cache. */
+  /** A token that may execute actions in all projects, and may not write to a cache. */
   readonly builderToken: string;
   tool(options?: ToolOptions): BuildTool;
   get(path: string): Promise<unknown>;
-  /** Takes a blob away from the farm, as a broken disk does. */
+  /** Removes a blob from the farm, as a broken disk does. */
   lose(digest: Digest): Promise<void>;
   stop(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function sharedFarm(sandbox = "auto"): Promise<SharedFarm> {
   await api("/grants", { principal: "anyone", verb: "work" });
   await api("/grants/remove", { principal: "anyone", verb: "*" }, token);
   const client = foreignClient(farm.url);
-  // Else all that is seen of it is that nobody answers any more.
+  // An unexpected end is printed: the tests themselves would report only lost connections.
   let isStopping = false;
   void farm.server.finished.then(({ code, stdout, stderr }) => {
     if (!isStopping)

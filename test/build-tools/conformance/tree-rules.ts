@@ -33,7 +33,7 @@ export function treeRules(farm: () => SharedFarm): void {
     test("a Tree's bytes are canonical (Bazel encodes its Directories again, and crashes when they differ)", async () => {
       const { tool, directory, bytes, tree } = await made();
 
-      // No default values, no unknown fields: encoding what was read gives the same.
+      // No default values, no unknown fields: a decoded tree is encoded to the same bytes.
       expect(Buffer.from(toBinary(TreeSchema, tree)).equals(bytes)).toBe(true);
       expect(await tool.digestOf(bytes)).toEqual(directory?.treeDigest);
       for (const each of all(tree)) {
@@ -53,7 +53,7 @@ export function treeRules(farm: () => SharedFarm): void {
         directories.map(({ digest }) => digest && nameOf(digest)),
       );
       expect(new Set(digests.slice(1))).toEqual(new Set(named));
-      // `b` and `same` have the same in them: one directory.
+      // `b` and `same` have the same content: one directory.
       expect(new Set(digests).size).toBe(digests.length);
       expect(tree.root?.directories.map(({ name }) => name)).toEqual(["a", "b", "empty", "same"]);
       expect(tree.root?.files).toMatchObject([

@@ -1,7 +1,7 @@
 /**
- * What clients of a farm saw, in the order in which they saw it. It holds nothing that only the farm knows: no tables,
- * no leases. Each execution of a job prints a random token at its beginning and its end and writes it into its output,
- * so that a result that was put together from two executions shows.
+ * Observations of a farm's clients, in their order. It contains no internal state of the farm: no tables, no leases.
+ * Each execution of a job prints a random token at its start and end and writes it to its output, so that a result with
+ * parts of two executions is detected.
  */
 export type Observation =
   /** The farm accepted a graph. */
@@ -13,11 +13,11 @@ export type Observation =
       readonly state: string;
       readonly jobs: Readonly<Record<string, string>>;
     }
-  /** The farm said that a graph that it had accepted is not there. */
+  /** The farm reported that an accepted graph does not exist. */
   | { readonly kind: "not-found"; readonly graph: string }
-  /** After all faults had ended and time enough had passed, a client gave up waiting. */
+  /** A client stopped waiting, a sufficient time after the last fault. */
   | { readonly kind: "gave-up"; readonly graph: string }
-  /** The log and the output of a job that succeeded; undefined where the farm did not give it. */
+  /** The log and the output of a job that succeeded; undefined if the farm did not return it. */
   | {
       readonly kind: "result";
       readonly graph: string;
@@ -26,14 +26,14 @@ export type Observation =
       readonly output: string | undefined;
     };
 
-/** A promise of the farm that a history breaks, and how. The names are those of the design: P1 to P9. */
+/** A promise of the farm that a history violates, and the violation. The names are those of the design: P1 to P9. */
 export interface Violation {
   readonly promise: "P1" | "P2" | "P3" | "P5" | "P6" | "P8";
   readonly graph: string;
   readonly what: string;
 }
 
-/** What neither a graph nor a job of it leaves again while nobody asks for another run. */
+/** Final states of graphs and jobs, which change only if a user requests another run. */
 const terminal: ReadonlySet<string> = new Set([
   "succeeded",
   "failed",
@@ -42,7 +42,7 @@ const terminal: ReadonlySet<string> = new Set([
   "coalesced",
 ]);
 
-/** Returns the promises that a history breaks. A history without violations proves nothing beyond itself. */
+/** Returns the promises that a history violates. A history without violations proves nothing about other histories. */
 export function checkHistory(history: readonly Observation[]): Violation[] {
   const violations: Violation[] = [];
   const accepted = new Set<string>();

@@ -15,13 +15,13 @@ interface RandomKills {
   readonly graphs: number;
   readonly jobs: number;
   readonly kills: number;
-  /** From each kill of the server, alone or with everything, until it answers again. */
+  /** From each kill of the server, alone or with all other parts, until it answers again. */
   readonly readyAgainMs: readonly number[];
 }
 
 const jobsEach = 5;
 
-/** Each execution has a token of its own, in its log and in its output. */
+/** Each execution has a different token, in its log and in its output. */
 const definitions = `
 version: 1
 jobs:
@@ -40,9 +40,9 @@ ${Array.from({ length: jobsEach }, (_, n) => {
 `;
 
 /**
- * Kills parts of a farm at random while graphs run, in the default sandbox, and judges what its clients saw.
+ * Kills random parts of a farm while graphs run, in the default sandbox, and checks its clients' observations.
  *
- * The seed decides what is killed and when; what the farm does meanwhile is up to the machine.
+ * The seed determines the kills and their times; the farm's behaviour also depends on the machine.
  */
 export async function killAtRandom(options: {
   readonly kills: number;
@@ -89,7 +89,7 @@ export async function killAtRandom(options: {
   }
 }
 
-/** Submits under an id of its own until the farm has accepted it, as a client does whose connection was lost. */
+/** Submits with an id of the client until the farm has accepted it, like a client that lost its connection. */
 async function submitOne(
   farm: Farm,
   repository: SampleRepository,
@@ -136,7 +136,7 @@ function observed(id: string, graph: Graph): Observation {
   return { kind: "read", graph: id, state: graph.state, jobs };
 }
 
-/** Asks again while nobody answers, or the farm says that it cannot at the moment. */
+/** Repeats a request until there is a response other than "temporarily unavailable". */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   const until = Date.now() + timeoutMs;
   for (;;) {
@@ -149,7 +149,7 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns how long the server took to answer again, where it was killed. */
+/** Returns the time until the server answered again, if it was killed. */
 async function kill(farm: Farm, fault: Fault): Promise<number | undefined> {
   switch (fault) {
     case "server":
@@ -193,7 +193,7 @@ async function postmaster(farm: Farm): Promise<number | undefined> {
   return Number.isInteger(pid) ? pid : undefined;
 }
 
-/** Any of the processes that PostgreSQL has for connections, or for work of its own. */
+/** Returns any process of PostgreSQL for a connection or a background task. */
 async function oneBackend(farm: Farm): Promise<number | undefined> {
   const pid = await postmaster(farm);
   if (pid === undefined) return undefined;
@@ -201,12 +201,12 @@ async function oneBackend(farm: Farm): Promise<number | undefined> {
   return children.split(" ").map(Number).filter(Boolean).at(-1);
 }
 
-/** It may have ended by itself meanwhile. */
+/** It may have ended already. */
 function signal(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // There is no such process any more.
+    // The process does not exist any more.
   }
 }
