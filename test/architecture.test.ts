@@ -1,17 +1,17 @@
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 
-/** The modules of `src/`, and which other modules each may import. */
+/** The modules of `src/`, and the modules that each may import. */
 const mayImport: Record<string, readonly string[]> = {
   core: [],
   proto: [],
-  // Turns of the event loop among connections, and how much is done at once.
+  // Fair order among connections, and limits of concurrency.
   scheduling: ["core"],
-  // Who holds what on this machine, and what processes there leave and inherit; shared by all that run some.
+  // Locks, and processes on this machine; used by all modules that start processes.
   machine: ["core"],
   api: ["core"],
   db: ["core", "machine"],
-  // `proto` for the outputs of results, about which statements are made.
+  // `proto` for the outputs of results, which provenance statements describe.
   access: ["core", "db", "proto"],
   cas: ["core", "scheduling", "proto"],
   grpc: ["core", "scheduling", "proto", "cas"],
@@ -19,20 +19,19 @@ const mayImport: Record<string, readonly string[]> = {
   actions: ["core", "scheduling", "db", "cas", "proto"],
   execution: ["core", "db", "cas", "actions", "proto"],
   "size-classes": ["core", "api", "db", "execution", "proto"],
-  // Strategies against traces, without a farm.
+  // Runs size-class strategies on traces, without a farm.
   simulate: ["core", "size-classes"],
   statistics: ["core"],
-  // What is measured of which artifact, and how: the language, and what follows from it.
-  // What balancing sets comes to is what the API answers.
+  // Defines what is measured of an artifact, and how. The API returns the effect of balancing sets.
   suites: ["core", "api"],
-  // One hardened Git for all who run it.
+  // One hardened Git client for all modules that use Git.
   artifacts: ["core", "machine", "suites", "git"],
   comparison: ["core", "api", "statistics"],
   measuring: ["core", "machine", "suites", "artifacts", "statistics", "comparison"],
   perf: ["core", "api", "db", "suites", "artifacts", "statistics", "comparison", "git"],
-  // A worker of its own kind: it speaks the API, and never sees the database.
+  // A separate kind of worker: it uses the API, and never accesses the database.
   collector: ["core", "api", "machine", "suites", "artifacts", "comparison", "measuring"],
-  // What is kept for build tools, and the protocols by which they speak with a cache: the farm's, or a granary's.
+  // Caches for build tools, and the cache protocols, which a farm or a granary serves.
   caches: [
     "core",
     "scheduling",
@@ -58,12 +57,12 @@ const mayImport: Record<string, readonly string[]> = {
     "execution",
     "proto",
   ],
-  // Backfills and bisections: what they want of graphs they ask of that module, which knows nothing of them.
+  // Backfills and bisections: they use the module `graphs`, which does not depend on them.
   searches: ["core", "api", "db", "access", "git", "execution", "graphs"],
   invocations: ["core", "api", "db", "cas", "actions", "execution", "proto"],
-  // What builds of a commit asked for: pure, shared by the farm and granaries.
+  // The index of a commit's requests: pure code, shared by the farm and granaries.
   "commit-index": ["core", "scheduling", "api", "cas", "proto"],
-  // The farm's side of granaries.
+  // The server's part of granaries.
   granaries: [
     "core",
     "scheduling",
@@ -76,7 +75,7 @@ const mayImport: Record<string, readonly string[]> = {
     "grpc",
     "proto",
   ],
-  // A machine's own cache, in front of a farm: it never sees the database.
+  // A cache on one machine, in front of a farm: it never accesses the database.
   granary: [
     "core",
     "scheduling",
@@ -91,18 +90,18 @@ const mayImport: Record<string, readonly string[]> = {
     "grpc",
     "proto",
   ],
-  // What `.grange/*.yml` may say, and the catalog of jobs that it comes to: no database.
+  // The syntax of `.grange/*.yml`, and the catalog of jobs that is made from it: no database.
   definitions: ["core", "scheduling", "api", "cas", "git"],
-  // First definitions for a repository, from its files: pure. `git` for its globs.
+  // Generates first definitions for a repository from its files: pure. `git` for its globs.
   init: ["core", "git"],
   worker: ["core", "scheduling", "machine", "cas", "proto", "grpc"],
-  // A small client of the Remote Execution API, which the demo builds with.
+  // A small client of the Remote Execution API; the demo uses it.
   "build-client": ["core", "cas", "proto", "grpc"],
-  // Sessions of people, and whom their identity providers say that they are.
+  // Sessions of people, and their sign-in at identity providers.
   "sign-in": ["core", "api", "db", "access"],
-  // Copies of a farm in a directory, and farms made from them; the server tells of the last one.
+  // Copies of a farm in a directory, and their restoration; the server reports the latest copy.
   backup: ["core", "scheduling", "machine", "db", "cas"],
-  // Where commits and pull requests live. What it wants of the farm it asks through interfaces.
+  // Connects to hosts of commits and pull requests. It uses the farm through interfaces.
   forge: ["core", "api", "db", "access", "git", "comparison"],
   server: [
     "core",
@@ -135,7 +134,7 @@ const mayImport: Record<string, readonly string[]> = {
     "proto",
     "grpc",
   ],
-  // Jobs of a checkout on this machine, run as a worker runs them, without a farm.
+  // Runs jobs of a checkout on this machine as a worker does, without a farm.
   "local-run": [
     "core",
     "definitions",
@@ -149,8 +148,8 @@ const mayImport: Record<string, readonly string[]> = {
     "worker",
     "proto",
   ],
-  // `server`, `worker`, `run`, `doctor` and `init` start or call these modules; other commands use the API.
-  // `grpc` for whom to trust under TLS, which the API's client reads as its channel does.
+  // `server`, `worker`, `run`, `doctor` and `init` start or call these modules; other commands use the API. `grpc` for
+  // the trusted certificates under TLS, which the API's client reads in the same way.
   cli: [
     "core",
     "definitions",
@@ -174,7 +173,7 @@ const mayImport: Record<string, readonly string[]> = {
     "init",
     // `backup` and `restore` work without a server.
     "backup",
-    // How an envelope is opened: the command checks what the server signed.
+    // To open an envelope: the command checks the server's signature.
     "access",
   ],
 };
@@ -209,7 +208,7 @@ const ownerOf: Record<string, string> = {
   expected_duration: "execution",
   expected_duration_mark: "execution",
   drain: "execution",
-  // What was decided of executions in the queue; what decisions mean is the business of size-classes.
+  // The size-class decisions for executions in the queue; the module size-classes interprets them.
   size_class_decision: "execution",
   log_chunk: "execution",
   size_class: "size-classes",
@@ -311,7 +310,7 @@ interface Source {
 
 async function sourcesBelow(folder: URL): Promise<Source[]> {
   const names = (await readdir(folder, { recursive: true })).filter(
-    // What tests share lies beside the code, too: `*.fixture.ts`.
+    // Code that tests share is beside the sources, too: `*.fixture.ts`.
     (name) => /\.tsx?$/.test(name) && !/\.(test|fixture)\.tsx?$/.test(name),
   );
   return Promise.all(
@@ -366,7 +365,7 @@ test.each(["core", "api"])("%s runs anywhere, the browser too", (module) => {
   expect(strays.map((s) => s.name)).toEqual([]);
 });
 
-test("pages know the API and nothing behind it", () => {
+test("pages import the API and no other module of the server", () => {
   const strays = pages.flatMap(({ name, text }) =>
     doorsOf(text)
       .filter((other) => other !== "core" && other !== "api")
@@ -392,7 +391,7 @@ describe("tables", () => {
       [...text.matchAll(/sql`([^`]*)`/g)].map((match) => ({ name, module, text: match[1] ?? "" })),
     );
 
-  test("are spoken to in statements that this test can see", () => {
+  test("are used in statements that this test can find", () => {
     expect(statements.length).toBeGreaterThan(40);
   });
 
@@ -416,7 +415,7 @@ describe("tables", () => {
   });
 });
 
-test("the environment is read only where configuration is", () => {
+test("only configuration modules read the environment", () => {
   const strays = sources.filter(
     ({ name, text }) => /process\.env\b/.test(text) && !/(^|\/)config\.ts$/.test(name),
   );

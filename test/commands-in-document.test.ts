@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { commandList } from "#cli/command-list.ts";
 
 const text = readFileSync(join(import.meta.dirname, "../docs/commands.md"), "utf8");
-/** What stands in code in the tables' first column: `grange status`, `runs`, `logs -f`. */
+/** The code in the tables' first column: `grange status`, `runs`, `logs -f`. */
 const named = Array.from(text.matchAll(/^\| (`grange .*?) \| /gm), ([, cell = ""]) => cell).flatMap(
   (cell) => Array.from(cell.matchAll(/`(?:grange )?([a-z-]+)[^`]*`/g), ([, name]) => name),
 );

@@ -9,7 +9,7 @@ interface Entry {
   readonly meaning: string;
 }
 
-/** The rows of all tables of GLOSSARY.md. A row defines one term, or several that belong together. */
+/** The rows of all tables of GLOSSARY.md. A row defines one term, or several related terms. */
 const entries: readonly Entry[] = readFileSync(join(import.meta.dirname, "../GLOSSARY.md"), "utf8")
   .split("\n")
   .flatMap((line) => {
@@ -29,6 +29,6 @@ test("no term is defined twice", () => {
   expect(terms.filter((term, index) => terms.indexOf(term) !== index)).toEqual([]);
 });
 
-test("each meaning is a sentence that ends", () => {
+test("each meaning is a complete sentence", () => {
   expect(entries.filter(({ meaning }) => !/[.:`)]$/.test(meaning))).toEqual([]);
 });

@@ -31,7 +31,7 @@ const { open, server } = await pagesInBrowser((webDir) =>
 const days = 40;
 const child = `n${days}`;
 const parent = `n${days - 1}`;
-/** Instructions of `alpha`: a step of a tenth in the middle, and one of a twentieth at the end. */
+/** Instructions of `alpha`: a step of 10 % in the middle, and one of 5 % at the end. */
 const figures = Array.from({ length: days }, (_, n) =>
   Math.round((n < 20 ? 1e9 : 1.1e9) * (n === days - 1 ? 1.05 : 1) * (1 + (n % 3) * 1e-4)),
 );
@@ -69,7 +69,7 @@ async function tell(path: string, body: unknown): Promise<void> {
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
 }
 
-test("what the farm has stored is on its pages", async () => {
+test("the pages show the stored figures of the farm", async () => {
   const { page, faults } = await open("/benchmarks");
   const running = page.getByRole("region", { name: "In progress" });
   await running.getByText("0 of 2 jobs").waitFor();
@@ -94,7 +94,7 @@ test("what the farm has stored is on its pages", async () => {
   await page.close();
 });
 
-test("graphs show all that was measured", async () => {
+test("graphs show all measurements", async () => {
   const { page, faults } = await open("/benchmarks/graphs");
   await page.getByText(`5 series of ${days} artifacts`).waitFor();
 
@@ -105,7 +105,7 @@ test("graphs show all that was measured", async () => {
   await page.close();
 });
 
-test("a step that somebody accepted is marked", async () => {
+test("an accepted step is marked", async () => {
   await tell("/benchmarks/change-points", {
     suite: "demo",
     case: aCase(),
@@ -128,7 +128,7 @@ test("a step that somebody accepted is marked", async () => {
   await page.close();
 });
 
-test("a request that is cancelled on its page is cancelled", async () => {
+test("a request can be cancelled on its page", async () => {
   const { page, faults } = await open(`/benchmarks/requests/${request}`);
 
   await page.getByRole("button", { name: "Cancel…" }).click();

@@ -30,7 +30,7 @@ const addresses = [
 ] as const;
 
 test.each(addresses)(
-  "%s shows itself without a fault, also at 360 px and in the dark",
+  "%s is shown without errors, also at 360 px and in dark mode",
   async (path, heading) => {
     const { page, faults } = await open(path);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();
@@ -60,7 +60,7 @@ test.each([
   await page.close();
 });
 
-test("status tells what is measured, what waits and why, what failed, and refreshes by itself", async () => {
+test("the status page shows measurements, waiting requests with reasons, and failures, and refreshes by itself", async () => {
   const { page, faults } = await open("/");
   await page.getByRole("link", { name: "Benchmarks" }).click();
   const running = page.getByRole("region", { name: "In progress" });
@@ -87,7 +87,7 @@ test("status tells what is measured, what waits and why, what failed, and refres
   await page.close();
 });
 
-test("a request is cancelled after a question, and one that failed can be retried", async () => {
+test("a request is cancelled after a confirmation, and a failed one can be retried", async () => {
   const { page, faults } = await open("/benchmarks");
   const line = page
     .getByRole("region", { name: "Queue" })
@@ -115,7 +115,7 @@ test("a request is cancelled after a question, and one that failed can be retrie
   await page.close();
 });
 
-test("asking for a measurement says where it stands then", async () => {
+test("after a request for a measurement, its state is shown", async () => {
   const { page, faults } = await open("/benchmarks?ask=yes&suite=typescript");
   const dialog = page.getByRole("dialog", { name: "Ask for a measurement" });
   const ask = dialog.getByRole("button", { name: "Ask", exact: true });
@@ -134,7 +134,7 @@ test("asking for a measurement says where it stands then", async () => {
   await page.close();
 });
 
-test("a comparison shows what is relevant first, and its address holds what is narrowed", async () => {
+test("a comparison shows relevant cases first, and its URL contains the filters", async () => {
   const { page, faults } = await open(`/benchmarks/compare?${pair}`);
   await page.getByText("1 benchmark is newly broken").waitFor();
   await page.getByText("4 of 24 cases").waitFor();
@@ -162,7 +162,7 @@ test("a comparison shows what is relevant first, and its address holds what is n
   await page.close();
 });
 
-test("a row opens by keyboard: evidence, history, and the command that shows the same", async () => {
+test("a row opens by keyboard: evidence, history, and the command with the same output", async () => {
   const { page, faults } = await open(`/benchmarks/compare?${pair}&metric=wall-time`);
   await rows(page).nth(1).waitFor();
 
@@ -186,7 +186,7 @@ test("a row opens by keyboard: evidence, history, and the command that shows the
   await page.close();
 });
 
-test("seven hundred cases are scrolled through, and only those in sight are in the page", async () => {
+test("seven hundred cases can be scrolled, and only the visible ones are in the page", async () => {
   farm.lab = madeUpLab(new Date(), 700);
   const { page, faults } = await open(`/benchmarks/compare?${pair}&all=yes`);
   await page.getByText("700 of 700 cases").waitFor();
@@ -201,7 +201,7 @@ test("seven hundred cases are scrolled through, and only those in sight are in t
   await page.close();
 });
 
-test("graphs are drawn as they come into sight, say what is under the pointer, and lead to a comparison", async () => {
+test("graphs are drawn when they become visible, describe the point under the pointer, and link to a comparison", async () => {
   farm.lab = madeUpLab(new Date(), 300);
   const { page, faults } = await open("/benchmarks/graphs?backend=js");
   const charts = page.getByRole("slider");
@@ -233,7 +233,7 @@ test("graphs are drawn as they come into sight, say what is under the pointer, a
   await page.close();
 });
 
-test("dragging across a chart looks closer, and a button looks at all of it again", async () => {
+test("a drag across a chart zooms in, and a button shows all of it again", async () => {
   const { page, faults } = await open(`/benchmarks/series?suite=typescript&case=${aCase}`);
   const chart = page.getByRole("slider");
   const box = await chart.boundingBox();
@@ -254,7 +254,7 @@ test("dragging across a chart looks closer, and a button looks at all of it agai
   await page.close();
 });
 
-test("a step is accepted with a note, and a search begins at it", async () => {
+test("a step is accepted with a note, and a search starts from it", async () => {
   const { page, faults } = await open(`/benchmarks/series?suite=typescript&case=${aCase}`);
   const steps = page.getByRole("region", { name: "Steps", exact: true });
   const line = steps.getByRole("row").filter({ hasText: "worse" });
@@ -282,7 +282,7 @@ test("a step is accepted with a note, and a search begins at it", async () => {
   await page.close();
 });
 
-test("a collector is put back in duty", async () => {
+test("a collector can be activated again", async () => {
   const { page, faults } = await open("/benchmarks");
   await page.getByRole("link", { name: "barn-4" }).click();
   await page.getByText("7 false alarms in 300 comparisons").waitFor();
@@ -295,7 +295,7 @@ test("a collector is put back in duty", async () => {
   await page.close();
 });
 
-test("a series leads to the noise of its case, which says the limit of each metric and what it comes from", async () => {
+test("a series links to the noise of its case, with the limit of each metric and its origin", async () => {
   const { page, faults } = await open(`/benchmarks/series?suite=typescript&case=${aCase}`);
   await page.getByRole("link", { name: "Its noise" }).click();
   await page.getByRole("heading", { level: 1, name: "Noise of rxjs" }).waitFor();

@@ -6,7 +6,9 @@ const { farm, open } = await farmInBrowser();
 
 const plan: Plan = [["install"], ["lint", "install"], ["build", "lint"], ["sign-off", "install"]];
 
-/** A graph whose lint failed, whose build was skipped because of it, and whose breakpoint waits. */
+/**
+ * A graph with a failed lint job, a build that was skipped because of it, and a waiting breakpoint.
+ */
 function addGraph(id: string, branch = "main") {
   const graph = madeUpGraph(id, plan, {
     repository: "grange",
@@ -38,7 +40,7 @@ function addGraph(id: string, branch = "main") {
 const stateOf = (id: string, job: string) =>
   farm.graphs.get(id)?.jobList.find(({ name }) => name === job)?.state;
 
-test("a retrigger lists what will run, and then exactly that runs", async () => {
+test("a retrigger lists the jobs that will run, and then exactly these run", async () => {
   addGraph("retrigger");
   const { page, faults } = await open("/graphs/retrigger?job=lint");
   await page.getByRole("complementary", { name: "Job lint" }).waitFor();
@@ -62,7 +64,7 @@ test("a retrigger lists what will run, and then exactly that runs", async () => 
   await page.close();
 });
 
-test("when the graph has changed since, the farm refuses and the list is asked for again", async () => {
+test("if the graph has changed since then, the farm refuses and the list is fetched again", async () => {
   addGraph("stale");
   const { page } = await open("/graphs/stale?job=lint");
   const panel = page.getByRole("complementary", { name: "Job lint" });
@@ -82,7 +84,7 @@ test("when the graph has changed since, the farm refuses and the list is asked f
   await page.close();
 });
 
-test("a selection in the filter is what is retriggered", async () => {
+test("a selection in the filter determines the jobs that are retriggered", async () => {
   addGraph("selected");
   const { page } = await open("/graphs/selected?q=name:lint%20|%20name:install");
   await page.getByText("2 of 4").waitFor();
@@ -99,7 +101,7 @@ test("a selection in the filter is what is retriggered", async () => {
   await page.close();
 });
 
-test("an edge is waived with a reason, never without", async () => {
+test("an edge can be waived only with a reason", async () => {
   addGraph("waive");
   const { page, faults } = await open("/graphs/waive?job=build");
   const panel = page.getByRole("complementary", { name: "Job build" });
@@ -122,7 +124,7 @@ test("an edge is waived with a reason, never without", async () => {
   await page.close();
 });
 
-test("a breakpoint says what to look at, and goes on when a person lets it", async () => {
+test("a breakpoint describes what to check, and continues when a person approves", async () => {
   addGraph("release");
   const { page } = await open("/graphs/release/jobs/sign-off");
   await page.getByText("waits for a person to release it").waitFor();
@@ -156,7 +158,7 @@ test("a job is customised for its graph, and marked", async () => {
   await page.close();
 });
 
-test("on a protected branch the farm's own words say that nothing is customised", async () => {
+test("on a protected branch the page shows the farm's message that customisation is not allowed", async () => {
   addGraph("protected", "release");
   const { page } = await open("/graphs/protected/jobs/lint?view=definition");
   await page.getByRole("button", { name: "Customise…" }).click();
@@ -171,7 +173,7 @@ test("on a protected branch the farm's own words say that nothing is customised"
   await page.close();
 });
 
-test("a clone shows in what its forms differ, and leads to the new graph", async () => {
+test("a clone shows the differences of its definitions, and links to the new graph", async () => {
   addGraph("cloned");
   farm.change("cloned", { lint: { customised: true } });
   const { page, faults } = await open("/graphs/cloned");
@@ -186,7 +188,7 @@ test("a clone shows in what its forms differ, and leads to the new graph", async
   await page.close();
 });
 
-test("a priority beyond the branch's cap is cut, and the page says so", async () => {
+test("a priority above the branch's limit is reduced, and the page says so", async () => {
   addGraph("priority");
   const { page } = await open("/graphs/priority");
   await page.getByRole("button", { name: "Priority…" }).click();
@@ -200,7 +202,7 @@ test("a priority beyond the branch's cap is cut, and the page says so", async ()
   await page.close();
 });
 
-test("a job that runs already is asked for one more run, as its dialog begins with", async () => {
+test("another run can be requested for a running job, and its dialog starts with that", async () => {
   addGraph("another");
   farm.change("another", { lint: { state: "running", finishedAt: null } });
   const { page, faults } = await open("/graphs/another?job=lint");
@@ -224,7 +226,7 @@ test("a job that runs already is asked for one more run, as its dialog begins wi
   await page.close();
 });
 
-test("one job of a graph gets a priority of its own, which its page then says", async () => {
+test("one job of a graph gets a different priority, which its page then shows", async () => {
   addGraph("job-priority");
   farm.change("job-priority", { lint: { state: "queued", finishedAt: null } });
   const { page, faults } = await open("/graphs/job-priority/jobs/lint");
@@ -247,7 +249,7 @@ test("one job of a graph gets a priority of its own, which its page then says", 
   await page.close();
 });
 
-test("a customisation that builds upon an older one is refused, and begins from what holds now", async () => {
+test("a customisation that is based on an older one is refused, and starts again from the current one", async () => {
   addGraph("customised-by-two");
   const { page } = await open("/graphs/customised-by-two/jobs/lint?view=definition");
   await page.getByRole("button", { name: "Customise…" }).click();

@@ -4,7 +4,7 @@ import { farmInBrowser } from "./farm-in-browser.ts";
 
 const { farm, open } = await farmInBrowser(madeUpFarm(new Date()));
 
-test("a new graph is chosen, previewed as it would be, and submitted as it was previewed", async () => {
+test("a new graph is selected, previewed, and submitted exactly as in the preview", async () => {
   const { page, faults } = await open("/new?repository=grange&rev=main");
   const preview = page.getByRole("region", { name: "Preview" });
   await preview.getByText("3 jobs").waitFor();
@@ -24,7 +24,7 @@ test("a new graph is chosen, previewed as it would be, and submitted as it was p
   await page.close();
 });
 
-test("a selection that is typed right before the click is what is submitted, with the first click", async () => {
+test("a selection that is typed just before the click is submitted, with the first click", async () => {
   const { page, faults } = await open("/new?repository=grange&rev=main");
   await page.getByRole("region", { name: "Preview" }).getByText("3 jobs").waitFor();
 
@@ -39,7 +39,7 @@ test("a selection that is typed right before the click is what is submitted, wit
   await page.close();
 });
 
-test("one job is made from its template, values, a patch and a priority; and the address keeps them", async () => {
+test("one job is made from its template, values, a patch and a priority; and the URL contains them", async () => {
   const { page, faults } = await open("/new?repository=grange&rev=main");
   const preview = page.getByRole("region", { name: "Preview" });
   await preview.getByText("3 jobs").waitFor();
@@ -71,14 +71,14 @@ test("one job is made from its template, values, a patch and a priority; and the
     ttl: "2h",
     patches: { unit: { timeout: "20m" } },
   });
-  // Exactly what was previewed: by the digest, and not read from its source once more.
+  // Exactly the previewed graph: it is identified by its digest and not read from its source again.
   expect(submitted).toHaveProperty("catalog");
   expect(submitted).not.toHaveProperty("definitionsFrom");
   expect(faults).toEqual([]);
   await page.close();
 });
 
-test("definitions are compared by job and edge, with signs beside the colours", async () => {
+test("definitions are compared by job and edge, with signs in addition to colors", async () => {
   const { page, faults } = await open("/catalogs/diff?a=main&b=release");
 
   await page.getByRole("heading", { name: "Jobs 1 added, 1 removed, 1 changed" }).waitFor();
@@ -94,14 +94,14 @@ test("definitions are compared by job and edge, with signs beside the colours", 
   await page.close();
 });
 
-test("what is not there to be compared is said in the farm's words", async () => {
+test("if definitions to compare do not exist, the farm's message is shown", async () => {
   const { page } = await open("/catalogs/diff?a=nowhere&b=release");
   await page.getByRole("alert").getByText("there is no catalog nowhere").waitFor();
   expect(await page.locator(".diff-lines").count()).toBe(0);
   await page.close();
 });
 
-test("a branch is protected from its page, with a reason that is kept", async () => {
+test("a branch is protected on its page, with a reason that is stored", async () => {
   const { page, faults } = await open("/repositories/grange/branches?branch=main");
   await page.getByLabel("Protected").selectOption("yes");
   await page.getByLabel("Switches").fill('{"pgo": true}');
@@ -119,7 +119,7 @@ test("a branch is protected from its page, with a reason that is kept", async ()
   await page.close();
 });
 
-test("what somebody else has said meanwhile is not overwritten", async () => {
+test("changes that another user saved in the meantime are not overwritten", async () => {
   const { page } = await open("/repositories/grange/branches?branch=release");
   await page.getByLabel("Customisable").selectOption("yes");
   const change = {

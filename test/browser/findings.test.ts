@@ -4,7 +4,7 @@ import { farmInBrowser } from "./farm-in-browser.ts";
 
 const { farm, open } = await farmInBrowser();
 
-test("a failed run shows its class, its numbers, and the lines that were errors where they stand", async () => {
+test("a failed run shows its class, its numbers, and its error lines in their context", async () => {
   const about = {
     repository: "grange",
     subject: "Break it",

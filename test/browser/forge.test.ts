@@ -81,14 +81,14 @@ beforeAll(async () => {
   await db.transaction((tx) => want(tx, name, "comment/7", comment, now));
 });
 
-/** Where GRANGE_TEST_SCREENSHOTS names a folder, what was seen is kept there. */
+/** Saves a screenshot if GRANGE_TEST_SCREENSHOTS names a directory. */
 async function look(page: Page, shown: string): Promise<void> {
   const folder = process.env["GRANGE_TEST_SCREENSHOTS"];
   if (folder !== undefined)
     await page.screenshot({ path: join(folder, `${shown}.png`), fullPage: true });
 }
 
-test("watched repositories are shown with what is wrong, in wide and narrow windows", async () => {
+test("watched repositories are shown with their problems, in wide and narrow windows", async () => {
   const { page, faults } = await open("/forge");
   await page.getByRole("heading", { name }).waitFor();
   await page.getByRole("alert").getByText("this farm has no GitHub App").waitFor();

@@ -12,7 +12,7 @@ const granary = farm.granary;
 const commit = granary.indexes[0]?.commit ?? "";
 const environment = granary.indexes[0]?.environment ?? "";
 
-/** Where somebody wants to look at the pages: PNGs are written there. */
+/** The directory for screenshots, if there should be some. */
 const pictures = process.env["GRANGE_TEST_PICTURES"];
 
 const addresses = [
@@ -25,7 +25,7 @@ const addresses = [
 ] as const;
 
 test.each(addresses)(
-  "%s shows itself without a fault, also at 360 px and in the dark",
+  "%s is shown without errors, also at 360 px and in dark mode",
   async (path, heading) => {
     const { page, faults } = await open(path);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();
@@ -48,7 +48,7 @@ test.each(addresses)(
   },
 );
 
-test("the list tells what was saved, loads older builds, and leads by keyboard to one", async () => {
+test("the list shows the saved time, loads older builds, and opens one by keyboard", async () => {
   const { page, faults } = await open("/");
   await page.getByRole("link", { name: "Granary" }).click();
   await page.getByRole("img", { name: /What builds asked for in 30 days: \d+ % of/ }).waitFor();
@@ -69,7 +69,7 @@ test("the list tells what was saved, loads older builds, and leads by keyboard t
   await page.close();
 });
 
-test("builds of one commit are shown alone, and all again", async () => {
+test("the builds of one commit can be shown alone, and then all again", async () => {
   const { page, faults } = await open(`/granary?commit=${commit}`);
   const rows = page.locator(".granary-builds > li");
   await expect
@@ -83,7 +83,7 @@ test("builds of one commit are shown alone, and all again", async () => {
   await page.close();
 });
 
-test("a build tells what it waited for and why, and leads to the index that it used", async () => {
+test("a build shows its waiting times with reasons, and links to the index that it used", async () => {
   const build = granary.builds[0];
   const { page, faults } = await open(`/granary/builds/${build?.id}`);
   await page.getByRole("img", { name: /^Demand against arrival over/ }).waitFor();
@@ -108,7 +108,7 @@ test("a build tells what it waited for and why, and leads to the index that it u
   await page.close();
 });
 
-test("an index names its results in the order of first use, page by page, and says what is gone", async () => {
+test("an index lists its results in the order of first use, page by page, and marks results that no longer exist", async () => {
   const { page, faults } = await open(`/granary/indexes/${commit}?environment=${environment}`);
   const rows = page.getByRole("region", { name: "Results by first use" }).locator("tbody tr");
   await rows.nth(199).waitFor();
@@ -124,7 +124,7 @@ test("an index names its results in the order of first use, page by page, and sa
   await page.close();
 });
 
-test("a release is asked about, refused with the reason, and done with the right", async () => {
+test("a release needs a confirmation, is refused with the reason, and works with the permission", async () => {
   granary.mayRelease = false;
   const { page, faults } = await open("/granary/quarantine");
   await page.getByText("Given to 2 builds, which published 214 results afterwards").waitFor();
@@ -146,12 +146,12 @@ test("a release is asked about, refused with the reason, and done with the right
   await page.getByRole("button", { name: "Release…" }).click();
   await page.getByRole("button", { name: "Release it" }).click();
   await expect.poll(() => page.getByText("released by ada").count()).toBe(2);
-  // A refusal is an answer of 403, which the browser complains of by itself.
+  // A refusal is a response of 403, which the browser itself reports as an error.
   expect(faults.filter((fault) => !fault.includes("403"))).toEqual([]);
   await page.close();
 });
 
-test("who has no granary yet is told what to type", async () => {
+test("without a granary, the page shows the command to type", async () => {
   farm.granary = new FakeGranary();
   try {
     const { page, faults } = await open("/granary");

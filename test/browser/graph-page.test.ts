@@ -12,7 +12,7 @@ const about = {
 };
 const now = () => new Date().toISOString();
 
-test("a job that ends while the page is open is shown as ended", async () => {
+test("a job that ends while the page is open is shown as completed", async () => {
   farm.add(madeUpGraph("live", smallPlan, about));
   farm.change("live", { install: { state: "running", startedAt: now(), runs: 1 } });
   const { page, faults } = await open("/graphs/live");
@@ -33,7 +33,7 @@ test("a job that ends while the page is open is shown as ended", async () => {
   await page.close();
 });
 
-test("after a lost connection the page has what changed meanwhile", async () => {
+test("after a lost connection the page shows the changes since then", async () => {
   farm.add(madeUpGraph("lost", smallPlan, about));
   const { page } = await open("/graphs/lost");
   await page.getByText("live", { exact: true }).waitFor();
@@ -51,7 +51,7 @@ test("after a lost connection the page has what changed meanwhile", async () => 
   await page.close();
 });
 
-test("keys select, filter, and open, and the address says so", async () => {
+test("keys select, filter, and open, and the URL changes with them", async () => {
   farm.add(madeUpGraph("keys", smallPlan, about));
   farm.change("keys", { lint: { state: "failed", startedAt: now(), finishedAt: now(), runs: 1 } });
   const { page, faults } = await open("/graphs/keys?view=list");
@@ -99,7 +99,7 @@ test("a job whose name has slashes, spaces and signs has a page", async () => {
   await page.close();
 });
 
-test("cancelling asks first", async () => {
+test("cancellation needs a confirmation", async () => {
   farm.add(madeUpGraph("cancel", smallPlan, about));
   const { page } = await open("/graphs/cancel");
 
@@ -114,7 +114,7 @@ test("cancelling asks first", async () => {
   await page.close();
 });
 
-test("a thousand jobs are shown, and answer to keys", async () => {
+test("a thousand jobs are shown, and keys work", async () => {
   farm.add(madeUpGraph("large", largePlan(1_000), about));
   const { page, faults } = await open("/graphs/large");
 
@@ -126,7 +126,7 @@ test("a thousand jobs are shown, and answer to keys", async () => {
   await page.close();
 });
 
-test("a thousand jobs are drawn as a graph, and the page goes on meanwhile", async () => {
+test("a thousand jobs are drawn as a graph, and the page stays responsive", async () => {
   farm.add(madeUpGraph("drawn", largePlan(1_000), about));
   const { page, faults } = await open("/graphs/drawn?view=graph");
 
@@ -137,7 +137,7 @@ test("a thousand jobs are drawn as a graph, and the page goes on meanwhile", asy
   await page.close();
 });
 
-test("nothing is asked again while nothing changes", async () => {
+test("without changes, no request is repeated", async () => {
   farm.add(madeUpGraph("quiet", smallPlan, about));
   const { page } = await open("/graphs/quiet");
   await page.getByText("live", { exact: true }).waitFor();
@@ -152,7 +152,7 @@ test("nothing is asked again while nothing changes", async () => {
   await page.close();
 });
 
-test("ten thousand jobs are shown, and a selection finds its own among them", async () => {
+test("ten thousand jobs are shown, and a selection finds jobs among them", async () => {
   farm.add(madeUpGraph("huge", largePlan(10_000), about));
   const { page, faults } = await open("/graphs/huge");
   await page.locator("[data-job]").nth(9_999).waitFor({ state: "attached" });

@@ -23,7 +23,7 @@ test.each([
   await page.close();
 });
 
-test("the list shows a new invocation by itself, and older ones at a button", async () => {
+test("the list shows a new invocation automatically, and older ones after a click", async () => {
   const { page, faults } = await open("/invocations");
   const rows = page.locator(".invocations > li");
   await rows.nth(49).waitFor();
@@ -34,7 +34,7 @@ test("the list shows a new invocation by itself, and older ones at a button", as
   farm.invocations.push(
     madeUpInvocation("brand-new", new Date().toISOString(), { project: "new" }),
   );
-  // Lists of several pages are asked for again every so often, and not by the test's patience.
+  // Lists of several pages are fetched again at an interval, which the test skips.
   await page.clock.fastForward("01:00");
 
   await rows.first().getByText("new · ada@laptop").waitFor();
@@ -42,7 +42,7 @@ test("the list shows a new invocation by itself, and older ones at a button", as
   await page.close();
 });
 
-test("the list is narrowed by text, project and commit, and keys open a line", async () => {
+test("the list is filtered by text, project and commit, and keys open a line", async () => {
   const { page, faults } = await open("/invocations");
   const rows = page.locator(".invocations > li");
   await rows.first().waitFor();
@@ -67,7 +67,7 @@ test("the list is narrowed by text, project and commit, and keys open a line", a
   await page.close();
 });
 
-test("ten thousand actions scroll, and are narrowed by state and text", async () => {
+test("ten thousand actions can be scrolled, and filtered by state and text", async () => {
   const { page, faults } = await open("/invocations/large-one");
   const rows = page.getByRole("list", { name: "Actions" }).getByRole("listitem");
   await rows.nth(5).waitFor();
@@ -95,7 +95,7 @@ test("ten thousand actions scroll, and are narrowed by state and text", async ()
   await page.close();
 });
 
-test("tests are told with their attempts and logs, what failed first", async () => {
+test("tests are shown with their attempts and logs, failed ones first", async () => {
   const { page, faults } = await open("/invocations/failed-one?view=targets");
   const targets = page.locator(".targets > li");
 
@@ -112,7 +112,7 @@ test("tests are told with their attempts and logs, what failed first", async () 
   await page.close();
 });
 
-test("what the tool printed is text, with its colours and without its scripts", async () => {
+test("the tool's output is shown as text, with its colors and without its scripts", async () => {
   const { page, faults } = await open("/invocations/failed-one?view=log");
   const lines = page.getByRole("region", { name: "Lines" });
 
@@ -124,7 +124,7 @@ test("what the tool printed is text, with its colours and without its scripts", 
   await page.close();
 });
 
-test("names that would disguise themselves, or are far too long, spoil no page", async () => {
+test("misleading or very long names do not break a page", async () => {
   const evil = `\u202Egpj.exe \u001b[31m<b>x</b> ${"W".repeat(2_000)}`;
   const one = madeUpInvocation("evil-one", new Date().toISOString(), {
     tool: { name: evil, version: evil },
@@ -148,7 +148,7 @@ test("names that would disguise themselves, or are far too long, spoil no page",
   await page.close();
 });
 
-test("cancelling asks first", async () => {
+test("cancellation needs a confirmation", async () => {
   const { page, faults } = await open("/invocations/waiting-one");
   await page.getByRole("button", { name: "Cancel…" }).click();
 
@@ -159,7 +159,7 @@ test("cancelling asks first", async () => {
   await page.close();
 });
 
-test("an execution shows its command, its outputs, its streams and where it came from", async () => {
+test("an execution shows its command, outputs, streams and origin", async () => {
   const failed = farm.invocations.find(({ detail }) => detail.id === "failed-one");
   const action = failed?.actions.find(({ state }) => state === "succeeded");
   const { page, faults } = await open(`/executions/${action?.executionId}`);
@@ -181,7 +181,7 @@ test("an execution shows its command, its outputs, its streams and where it came
   await page.close();
 });
 
-test("an execution that waits says why, and what would help", async () => {
+test("a waiting execution shows the reason and a remedy", async () => {
   const [id] = farm.executions.keys();
   const { page, faults } = await open(`/executions/${id}`);
 
@@ -192,7 +192,7 @@ test("an execution that waits says why, and what would help", async () => {
   await page.close();
 });
 
-test("the lines to paste are filled in with this farm, the project and a token", async () => {
+test("the lines to paste contain this farm's address, the project and a token", async () => {
   const { page, faults } = await open("/connect");
   const recipe = page.locator(".recipe");
   const address = server.url.replace("http://", "");
@@ -211,7 +211,7 @@ test("the lines to paste are filled in with this farm, the project and a token",
   await page.close();
 });
 
-test("a farm without invocations says how to get some", async () => {
+test("a farm without invocations shows how to make one", async () => {
   const kept = farm.invocations.splice(0);
   const { page, faults } = await open("/invocations");
 

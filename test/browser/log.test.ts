@@ -19,7 +19,7 @@ function startJob(graph: string): void {
   farm.change(graph, { install: running });
 }
 
-test("a log that attacks is only text", async () => {
+test("a hostile log is only text", async () => {
   startJob("hostile");
   farm.append("hostile", "install", 1, hostileLog, true);
   const { page, faults } = await open("/graphs/hostile/jobs/install");
@@ -37,7 +37,7 @@ test("a log that attacks is only text", async () => {
   await page.close();
 });
 
-test("what a job writes appears, also when a character comes in two parts", async () => {
+test("a job's output appears, also if a character arrives in two parts", async () => {
   startJob("tail");
   const [first, second] = [Buffer.from("grün\n").subarray(0, 3), Buffer.from("grün\n").subarray(3)];
   farm.append("tail", "install", 1, first);
@@ -78,7 +78,7 @@ test("a broken connection neither loses nor repeats a line", async () => {
   await page.close();
 });
 
-test("a hundred thousand lines: a link leads to one, a search to the others", async () => {
+test("with a hundred thousand lines, a link opens one and a search finds the others", async () => {
   startJob("long");
   farm.append("long", "install", 1, longLog(100_000), true);
   const { page, faults } = await open("/graphs/long/jobs/install?line=50000");
@@ -100,7 +100,7 @@ test("a hundred thousand lines: a link leads to one, a search to the others", as
   await page.close();
 });
 
-test("the raw log is saved whole, byte by byte", async () => {
+test("the raw log is saved completely, byte by byte", async () => {
   startJob("raw");
   const text = longLog(60_000);
   farm.append("raw", "install", 1, text, true);

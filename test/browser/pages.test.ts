@@ -22,7 +22,7 @@ test.each([
   await page.close();
 });
 
-test("older graphs are one button away, and a new one comes by itself", async () => {
+test("a click shows older graphs, and a new one appears by itself", async () => {
   const { page } = await open("/repositories/grange");
   const rows = page.locator(".graphs > li");
   await rows.nth(49).waitFor();
@@ -39,7 +39,7 @@ test("older graphs are one button away, and a new one comes by itself", async ()
   await page.close();
 });
 
-test("a worker that is lost is shown as lost", async () => {
+test("a lost worker is shown as lost", async () => {
   const { page } = await open("/workers");
   await page.getByRole("heading", { name: "barn-1" }).waitFor();
   await page.getByText("live", { exact: true }).waitFor();
@@ -57,7 +57,7 @@ test("a worker that is lost is shown as lost", async () => {
   await page.close();
 });
 
-test("what is not there is said to be not there, with a way out", async () => {
+test("for something that does not exist, the page says so and shows a link", async () => {
   for (const path of ["/nowhere", "/graphs/nope", "/graphs/now/jobs/nope"]) {
     const { page } = await open(path);
     await page.getByRole("link", { name: "See all repositories" }).click();
@@ -67,7 +67,7 @@ test("what is not there is said to be not there, with a way out", async () => {
   }
 });
 
-test("a link to a job named by a cache hit leads to the run that made it", async () => {
+test("a link to a job whose result is a cache hit opens the run that made the result", async () => {
   const { page } = await open("/graphs/now/jobs/proto");
 
   await page.getByRole("link", { name: "the run that made it" }).click();

@@ -6,7 +6,7 @@ import { farmInBrowser } from "./farm-in-browser.ts";
 
 const { farm, open } = await farmInBrowser(madeUpFarm(new Date()));
 
-test("a bisection says how many probes it expects before it begins, and names the first bad commit", async () => {
+test("a bisection shows the expected number of probes before it starts, and names the first bad commit", async () => {
   const { page, faults } = await open("/searches?repository=grange");
   await page.getByText("None yet.").waitFor();
   await page.getByLabel("Jobs").fill("kind:unit");
@@ -29,7 +29,7 @@ test("a bisection says how many probes it expects before it begins, and names th
   await page.close();
 });
 
-test("a backfill counts its graphs, fewer when not every commit is wanted", async () => {
+test("a backfill shows the number of its graphs, which is smaller if some commits are left out", async () => {
   const { page } = await open(
     "/searches?repository=grange&kind=backfill&selection=unit&from=v1&to=main",
   );

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { shellCommand, shellWord } from "../../web/pages/execution/shell-command.ts";
 
-test("a real shell reads every word as it was", () => {
+test("a real shell reads every argument unchanged", () => {
   const word = fc.string({ unit: "binary", maxLength: 12 }).filter((text) => !text.includes("\0"));
   fc.assert(
     fc.property(fc.array(word, { minLength: 1, maxLength: 40 }), (words) => {
@@ -15,7 +15,7 @@ test("a real shell reads every word as it was", () => {
   );
 });
 
-test("the command comes with its directory and its environment, and with nothing else's", () => {
+test("the command contains its directory and its environment, and no other variables", () => {
   const command = {
     arguments: ["/bin/sh", "-c", 'echo "$A"'],
     environment: { A: "it's", PATH: "/bin" },

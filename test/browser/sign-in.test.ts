@@ -49,13 +49,13 @@ beforeAll(async () => {
 const post = (path: string, body: unknown, token?: string) =>
   postTo<unknown>(server, path, body, token);
 
-/** Where GRANGE_TEST_SCREENSHOTS names a folder, what was seen is kept there. */
+/** Saves a screenshot if GRANGE_TEST_SCREENSHOTS names a directory. */
 async function look(page: Page, name: string): Promise<void> {
   const folder = process.env["GRANGE_TEST_SCREENSHOTS"];
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
-test("somebody signs in with a token that is pasted in, does something, and signs out", async () => {
+test("a user signs in with a pasted token, changes something, and signs out", async () => {
   const { page, faults } = await open("/workers");
   await page.getByRole("link", { name: "Sign in" }).click();
   await page.getByRole("textbox", { name: "Token" }).fill("grange_wrong");
@@ -68,12 +68,12 @@ test("somebody signs in with a token that is pasted in, does something, and sign
   await page.getByRole("textbox", { name: "Token" }).fill(`  ${root} `);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
 
-  // Back where it began, under a name.
+  // The same page as before, now signed in.
   await page.waitForURL(`${server.url}/workers`);
   await page.getByRole("link", { name: "root" }).click();
   await page.getByRole("heading", { level: 1, name: "root" }).waitFor();
   await page.getByRole("cell", { name: "everything" }).waitFor();
-  // What narrows some grant has a column, and what narrows none has not.
+  // A kind of limit has a column if some grant has it.
   await page.getByRole("columnheader", { name: "pools" }).waitFor();
   await page.getByRole("cell", { name: "ci-*" }).waitFor();
   await page.getByRole("cell", { name: "90 min" }).waitFor();
@@ -90,7 +90,7 @@ test("somebody signs in with a token that is pasted in, does something, and sign
   await page.context().close();
 });
 
-test("what pages do on a closed farm is done in the name of who is signed in", async () => {
+test("on a closed farm, pages act in the name of the signed-in user", async () => {
   const { page, faults } = await open("/");
   await signInByLink(page);
 
@@ -111,7 +111,7 @@ test("what pages do on a closed farm is done in the name of who is signed in", a
   await page.context().close();
 });
 
-test("a link signs in once, and leaves nothing in the address", async () => {
+test("a link signs in once, and the URL then contains no secret", async () => {
   const link = SignInLink.parse(await post("/session/links", {}, root));
   const { page } = await open("/connect");
   await page.goto(link.url);
@@ -127,7 +127,7 @@ test("a link signs in once, and leaves nothing in the address", async () => {
   await second.page.context().close();
 });
 
-test("a link does not make somebody who is signed in another person unasked", async () => {
+test("a link does not change the signed-in user without a confirmation", async () => {
   const { page } = await open("/");
   await signInByLink(page);
   const mallory = CreatedToken.parse(await post("/tokens", { principal: "mallory" }, root)).token;
@@ -140,7 +140,7 @@ test("a link does not make somebody who is signed in another person unasked", as
   await page.context().close();
 });
 
-test("somebody whom the provider knows signs in there, and is back where it began", async () => {
+test("a user signs in at the identity provider, and returns to the same page", async () => {
   const { page, faults } = await open("/workers");
   await page.getByRole("link", { name: "Sign in" }).click();
   await page.getByRole("button", { name: "Sign in with Farm Accounts" }).click();
@@ -158,7 +158,7 @@ test("somebody whom the provider knows signs in there, and is back where it bega
   await page.context().close();
 });
 
-test("who gives up at the provider is told so, and can begin again", async () => {
+test("a user who cancels at the provider gets a message, and can start again", async () => {
   const { page } = await open("/sign-in");
   await page.getByRole("button", { name: "Sign in with Farm Accounts" }).click();
   await page.getByRole("link", { name: "Cancel" }).click();

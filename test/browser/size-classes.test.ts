@@ -14,7 +14,7 @@ const addresses = [
 ] as const;
 
 test.each(addresses)(
-  "%s shows itself without a fault, also at 360 px and in the dark",
+  "%s is shown without errors, also at 360 px and in dark mode",
   async (path, heading) => {
     const { page, faults } = await open(path);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();
@@ -29,7 +29,7 @@ test.each(addresses)(
   },
 );
 
-test("the overview leads to a class, and that to its sisters", async () => {
+test("the overview links to a class, and a class to the others of its platform", async () => {
   const { page, faults } = await open("/");
   await page.getByRole("link", { name: "Size classes" }).click();
   const table = page.getByRole("region", { name: "Size classes of ISA=x86-64, OSFamily=linux" });
@@ -55,7 +55,7 @@ test("the overview leads to a class, and that to its sisters", async () => {
   await page.close();
 });
 
-test("what costs most is found by text, and its page tells runs, estimates and decisions", async () => {
+test("the most expensive actions are found by text, and their page shows runs, estimates and decisions", async () => {
   const { page, faults } = await open("/size-classes");
   const rows = page.getByRole("region", { name: "Keys" }).locator("tbody tr");
   await rows.nth(24).waitFor();
@@ -89,7 +89,7 @@ test("what costs most is found by text, and its page tells runs, estimates and d
   await page.close();
 });
 
-test("an execution says why it ran on its size class, and leads to its key", async () => {
+test("an execution shows why it ran on its size class, and links to its key", async () => {
   const { page, faults } = await open(`/executions/${sizedExecution}`);
   const why = page.getByRole("region", { name: "Why this size class" });
 
@@ -115,7 +115,7 @@ test("an execution that only one class could run says so", async () => {
   await page.close();
 });
 
-test("settings are shown and changed, and what is no number is refused before it is sent", async () => {
+test("settings are shown and changed, and a value that is not a number is refused before it is sent", async () => {
   const { page, faults } = await open("/size-classes");
   const form = page.getByRole("region", { name: "How they are chosen" });
   const set = form.getByRole("button", { name: "Set it" });

@@ -18,7 +18,7 @@ const actions = leaves + leaves / 4 + 1;
 /** Two workers with two slots each. */
 const slots = 4;
 
-/** Three layers; each action takes long enough that something can happen meanwhile. */
+/** Three layers; each action takes long enough for a fault during the build. */
 const layers = `
 [genrule(
     name = "leaf%d" % i,
@@ -42,7 +42,7 @@ genrule(
 )
 `;
 
-describe("Bazel ends green without anybody's help", needs(bazelNeed), () => {
+describe("Bazel's build succeeds without intervention", needs(bazelNeed), () => {
   let workspace: BazelWorkspace;
   let bazel: Bazel;
   let farm: Farm;
@@ -67,13 +67,13 @@ describe("Bazel ends green without anybody's help", needs(bazelNeed), () => {
     "--jobs=16",
     `--remote_executor=${farm.url.replace("http:", "grpc:")}`,
     "--remote_instance_name=faults",
-    // The default of 5 gives up after 3 seconds; a database that was killed may take longer to come back.
+    // The default of 5 gives up after 3 seconds; a killed database may take longer to restart.
     "--remote_retries=12",
     "--show_progress_rate_limit=0.05",
   ];
 
   let rounds = 0;
-  /** Builds what was never built, and waits until a third of it is done. */
+  /** Starts a new build, and waits until a third of it is done. */
   async function inTheMiddle(round: string): Promise<Program> {
     await workspace.write("faults/round.txt", `${round} ${++rounds}\n`);
     const build = bazel.start("build", "//faults:root", ...flags());
@@ -94,7 +94,7 @@ describe("Bazel ends green without anybody's help", needs(bazelNeed), () => {
     return workers.reduce((sum, { finishedCount }) => sum + finishedCount, 0);
   }
 
-  test("when the server is killed in the middle and started again, and repeats at most what was running", async () => {
+  test("if the server is killed and restarted during the build, and repeats at most the running actions", async () => {
     const before = await executed();
     const build = await inTheMiddle("server");
 
@@ -106,7 +106,7 @@ describe("Bazel ends green without anybody's help", needs(bazelNeed), () => {
     expect((await executed()) - before).toBeLessThanOrEqual(actions + slots);
   });
 
-  test("when one of two workers is killed in the middle, and repeats at most what ran there", async () => {
+  test("if one of two workers is killed during the build, and repeats at most its running actions", async () => {
     const before = await executed();
     const build = await inTheMiddle("worker");
 
@@ -119,7 +119,7 @@ describe("Bazel ends green without anybody's help", needs(bazelNeed), () => {
     farm.startWorker({ name: "worker-2" });
   });
 
-  test("when a tenth of all blobs is lost in the middle", async () => {
+  test("if a tenth of all blobs is lost during the build", async () => {
     const build = await inTheMiddle("lost in the middle");
 
     const lost = await loseBlobs(farm.dataDir, "one");
@@ -129,7 +129,7 @@ describe("Bazel ends green without anybody's help", needs(bazelNeed), () => {
     expect(processes["remote"]).toBe(actions);
   });
 
-  test("when a tenth of all blobs is lost between builds, and executes only what they came from", async () => {
+  test("if a tenth of all blobs is lost between builds, and executes only the actions that made them", async () => {
     await ended(await inTheMiddle("lost between"));
     const outputs = new Set(Object.values(await bazel.outputs()));
     await bazel.run("clean");
@@ -139,7 +139,7 @@ describe("Bazel ends green without anybody's help", needs(bazelNeed), () => {
     const again = await bazel.run("build", "//faults:root", ...flags());
 
     assertGreen(again);
-    // Each action made one output, which is one blob. Inputs that were lost the client has, and sends again.
+    // Each action made one output, which is one blob. The client still has lost inputs, and sends them again.
     const lostOutputs = lost.filter((hash) => outputs.has(hash)).length;
     expect(lostOutputs).toBeGreaterThan(0);
     expect((await executed()) - before).toBe(lostOutputs);

@@ -7,7 +7,7 @@ import { type BazelWorkspace, bazelWorkspace } from "./bazel-workspace.ts";
 
 const all = ["//gen/...", "//cc/...", "//trees/...", "//shell/...", "//java/..."];
 
-describe("Bazel, on its own and with a farm", needs(bazelNeed), () => {
+describe("Bazel, locally and with a farm", needs(bazelNeed), () => {
   let workspace: BazelWorkspace;
   let bazel: Bazel;
   let farm: Farm;
@@ -28,7 +28,7 @@ describe("Bazel, on its own and with a farm", needs(bazelNeed), () => {
   });
 
   let projects = 0;
-  /** A project that has nothing yet: a test that has its second try begins anew. */
+  /** A new project for each call, so that a repeated test starts without results. */
   const unused = (name: string) => `${name}-${++projects}`;
 
   const address = () => farm.url.replace("http:", "grpc:");
@@ -40,7 +40,10 @@ describe("Bazel, on its own and with a farm", needs(bazelNeed), () => {
     return run;
   }
 
-  /** Green; again after `bazel clean`, all from the cache; and what comes out is what comes out without a farm. */
+  /**
+   * The build succeeds; a second one after `bazel clean` uses only the cache; and the outputs are those of a build
+   * without a farm.
+   */
   async function buildTwice(...flags: string[]): Promise<BazelRun> {
     const first = await afresh(...flags);
     const firstOutputs = await bazel.outputs();
@@ -55,7 +58,7 @@ describe("Bazel, on its own and with a farm", needs(bazelNeed), () => {
     return first;
   }
 
-  test("what it builds alone, it finds in the cache over gRPC the second time", async () => {
+  test("with local execution, the second build finds its results in the cache over gRPC", async () => {
     const first = await buildTwice(
       `--remote_cache=${address()}`,
       `--remote_instance_name=${unused("cache-over-grpc")}`,
@@ -64,13 +67,13 @@ describe("Bazel, on its own and with a farm", needs(bazelNeed), () => {
     expect(madeHere(first)).toBeGreaterThan(30);
   });
 
-  test("what it builds alone, it finds in the cache over HTTP the second time", async () => {
+  test("with local execution, the second build finds its results in the cache over HTTP", async () => {
     const first = await buildTwice(`--remote_cache=${farm.url}/cache/${unused("over-http")}/bazel`);
 
     expect(madeHere(first)).toBeGreaterThan(30);
   });
 
-  test("the farm builds for it, tells what it did, and does nothing twice", async () => {
+  test("the farm executes its actions, reports them, and repeats none", async () => {
     const project = unused("execution");
     const first = await buildTwice(
       "--config=farm",
@@ -118,7 +121,7 @@ describe("Bazel, on its own and with a farm", needs(bazelNeed), () => {
     expect(run.text).toContain("FLAKY, failed in 1 out of 2");
   });
 
-  /** In whichever sandbox of Bazel's this machine allows. */
+  /** In any sandbox of Bazel that this machine supports. */
   function madeHere({ processes }: BazelRun): number {
     return (processes["linux-sandbox"] ?? 0) + (processes["processwrapper-sandbox"] ?? 0);
   }

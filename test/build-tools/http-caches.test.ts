@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const builds = ["cold", "warm", "wrongToken", "gone", "rotten", "healed"] as const;
 
-/** What a tool says is of interest only when it fails. */
+/** The output of a tool matters only if it fails. */
 function seen({ code, hits, outputs, said }: Build) {
   return { code, hits, outputs, said: code === 0 ? "" : said };
 }
@@ -34,11 +34,11 @@ function seen({ code, hits, outputs, said }: Build) {
 describe.each(testedTools.map((tool) => [tool.name, tool] as const))("%s", (_, tool) => {
   const options = { ...needs(tool.need) };
   test(
-    "builds the same, whatever happens to its cache; what it has built once, it is given",
+    "builds the same with all faults of its cache; the second build uses the cache",
     options,
     async () => {
       const all = await tryTool(tool, place);
-      // What it does without a server is then its own affair.
+      // Without a server the result depends on the tool.
       const tried = tool.needsServer === true ? { ...all, gone: all.warm } : all;
 
       const parts = tried.cold.misses;

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The lines as the page fills them in. */
+/** Returns the lines as the page shows them. */
 function linesFor(name: RecipeName, project: string): readonly string[] {
   const recipe: Recipe = recipes[name];
   return recipe.lines({ origin: farm.url, project, token: undefined }).map(({ text }) => text);
@@ -32,8 +32,8 @@ function linesFor(name: RecipeName, project: string): readonly string[] {
 
 const ask = async (path: string) => (await fetch(`${farm.url}/api/v1${path}`)).json();
 
-test("the lines for Bazel lead to a remote build, and to its page", {
-  // Bazel's server alone takes ten seconds and more where others build beside it.
+test("the lines for Bazel cause a remote build, and Bazel prints the URL of its page", {
+  // Bazel's server alone takes ten seconds and more if other builds run at the same time.
   ...needs(bazelNeed),
 }, async () => {
   const workspace = join(folder, "workspace");
@@ -54,7 +54,7 @@ test("the lines for Bazel lead to a remote build, and to its page", {
     const second = await bazel.run("build", "--config=grange", metadata, "//...");
     expect(second).toMatchObject({ code: 0, processes: { "remote cache hit": 1 } });
 
-    // The link that Bazel prints leads to the page: its last part is the invocation.
+    // Bazel prints the page's URL: its last part is the invocation.
     const [, id = ""] = /\/in\/team%2Fapp\/([0-9a-f-]{36})/.exec(first.text) ?? [];
     const detail = InvocationDetail.parse(await ask(`/invocations/${id}?project=team/app`));
     expect(detail).toMatchObject({
@@ -76,7 +76,7 @@ test("the lines for Bazel lead to a remote build, and to its page", {
   }
 });
 
-test("the lines for ccache share a compilation", needs(ccache), async () => {
+test("with the lines for ccache, two builds share a compilation", needs(ccache), async () => {
   const place = join(folder, "ccache");
   await mkdir(place);
   await writeFile(join(place, "hello.c"), "int main(void) { return 0; }\n");
@@ -94,7 +94,7 @@ test("the lines for ccache share a compilation", needs(ccache), async () => {
   expect(await readFile(join(place, "hello.o"))).toEqual(object);
 });
 
-test("the lines for Bazel's caches over gRPC and HTTP give one another's results", {
+test("with the lines for Bazel's caches over gRPC and HTTP, each reads the other's results", {
   ...needs(bazelNeed),
 }, async () => {
   const workspace = join(folder, "caching");
@@ -123,7 +123,7 @@ test("the lines for Bazel's caches over gRPC and HTTP give one another's results
   }
 });
 
-test("the lines for Gradle share a task", { ...needs(gradle) }, async () => {
+test("with the lines for Gradle, two builds share a task", { ...needs(gradle) }, async () => {
   const place = join(folder, "gradle");
   await mkdir(join(place, "src/main/java"), { recursive: true });
   const [settings = ""] = linesFor("gradle", "team/app");

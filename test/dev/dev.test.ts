@@ -22,7 +22,8 @@ beforeAll(async () => {
   const [pages, server] = await freePorts(2);
   address = `http://127.0.0.1:${pages}`;
   const ports = ["--port", String(pages), "--server-port", String(server)];
-  // Without scripts/dev.mjs, which installs packages where they differ from the lock: these are the checkout's own.
+  // Without scripts/dev.mjs, which would install packages if they differed from the lock file: node_modules here
+  // belongs to the checkout.
   const program = ["--import", "tsx", "scripts/dev/run-dev.ts"];
   dev = startProgram(process.execPath, [...program, ...ports], { cwd: copy });
   await Promise.race([dev.line((line) => line.startsWith("Save a file")), failed(dev)]);
@@ -44,7 +45,7 @@ describe("npm run dev", () => {
     );
   });
 
-  test("serves the pages from their sources, and what is changed in them", async () => {
+  test("serves the pages from their sources, with their changes", async () => {
     expect(await get("/")).toContain("/main.tsx");
     expect(await get("/shell/shell.tsx")).not.toContain("data-changed");
 
@@ -54,7 +55,7 @@ describe("npm run dev", () => {
     expect(await get("/shell/shell.tsx")).toContain("data-changed");
   });
 
-  test("keeps the last version where a file does not build, and goes on when it does", async () => {
+  test("keeps the last version if a file cannot be built, and continues when it can", async () => {
     const file = "src/server/http/metrics-routes.ts";
     await change(file, "export function", "export funktion");
     await printed(/^server {2}src\/server\/http\/metrics-routes\.ts: does not build/);

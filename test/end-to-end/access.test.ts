@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Runs a command against the farm as somebody, or without a token. */
+/** Returns a function that runs a command against the farm with a token, or without one. */
 function as(token: string | undefined) {
   const env: Record<string, string> = token === undefined ? {} : { GRANGE_TOKEN: token };
   return {
@@ -40,7 +40,7 @@ function as(token: string | undefined) {
   };
 }
 
-test("an open farm is closed by commands alone, and tells strangers what they lack", async () => {
+test("an open farm can be closed with commands alone, and a caller without permission is told which one is missing", async () => {
   const nobody = as(undefined);
   const made = await nobody.run("token", "create", "root", "--expires", "90d");
   const token = made.stdout.trim();

@@ -9,19 +9,19 @@ beforeAll(async () => {
 });
 afterAll(() => farm.stop());
 
-// Some start a farm of their own, PostgreSQL and all, which alone takes ten seconds on a machine that is busy.
-test.for(badInputs)("$name is told clearly, with a way out", async (bad, context) => {
+// Some cases start a farm with PostgreSQL, which alone takes ten seconds on a busy machine.
+test.for(badInputs)("$name causes a clear error with a remedy", async (bad, context) => {
   if (bad.need !== undefined) skipWithout(context, bad.need);
 
   const { code, said, missing } = await tryBadInput(bad, farm);
 
   expect({ missing, said }).toEqual({ missing: [], said });
   expect(code).toBeGreaterThan(0);
-  // A stack trace is for us, not for them.
+  // Users must not see a stack trace.
   expect(said).not.toMatch(/^\s+at .*\.[jt]s:\d+/m);
 });
 
-test("after all of it the farm still answers, and holds no half-made graph", async () => {
+test("after all cases the farm still answers, and has no incomplete graph", async () => {
   const graphs = await fetch(`${farm.url}/api/v1/graphs`);
 
   expect(await graphs.json()).toEqual([]);

@@ -12,8 +12,8 @@ import { type ToyLine, toyLine } from "../support/toy-line.ts";
 import { toySuite } from "../support/toy-suite.ts";
 
 /*
- * The lab as somebody meets it who has a program in Git and wants to know what a commit cost: by commands alone,
- * one after the other, each by what it tells a person.
+ * A new user of the lab has a program in Git and wants the cost of a commit: the test uses only commands, and their
+ * output for people.
  */
 
 const target = `${process.platform}-${process.arch}`;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** What a command that ends well tells a person. */
+/** Returns the output for people of a command that must succeed. */
 async function told(words: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runGrange(words, {
     cwd: home,
@@ -73,7 +73,7 @@ async function until<T>(look: () => Promise<T>, reached: (value: T) => boolean):
   }
 }
 
-/** What is waited for is looked for at the API, and told by a command when it is there. */
+/** Polls the API until the result exists, and then shows it with a command. */
 const look = async (path: string) =>
   (await fetch(`${farm.url}/api/v1/benchmarks/${path}`)).json() as Promise<unknown>;
 
@@ -87,7 +87,7 @@ async function ended(id: string): Promise<RequestDetail> {
 
 const tag = (index: number): string => line.tags[index] ?? "";
 
-test("a suite with a mistake is told by file and line, and nothing of it is pushed", {
+test("a mistake in a suite is reported with file and line, and nothing of it is pushed", {
   // Eight commands one after the other.
   timeout: 120_000,
 }, async () => {
@@ -114,7 +114,7 @@ test("a suite with a mistake is told by file and line, and nothing of it is push
   expect(await told(["bench", "suite", "show", "toy"])).toContain("add");
 });
 
-test("what nobody serves is asked for all the same, is told of, and can be cancelled", async () => {
+test("a request that no collector can serve is accepted, listed, and can be cancelled", async () => {
   const asked = await told(["bench", "request", tag(0), "--suite", "toy"]);
   expect(asked).toContain(tag(0));
   expect(asked).toContain("grange bench status");
@@ -127,7 +127,7 @@ test("what nobody serves is asked for all the same, is told of, and can be cance
   expect(await told(["bench", "status"])).toContain("The queue is empty");
 });
 
-test("a commit is measured with its parents, and its comparison says what it changed", async () => {
+test("a commit is measured with its parents, and its comparison shows the change", async () => {
   expect(await told(["collector", "add", "lab-1", "--target", target])).toContain("lab-1");
   const options = ["--flag-load", "--no-self-test", "--sandbox", "none"];
   collector = startGrange(
@@ -145,7 +145,8 @@ test("a commit is measured with its parents, and its comparison says what it cha
   expect(shown).toContain(`grange bench report ${request.id.slice(0, 8)}`);
   const { requests } = Requests.parse(await json(["bench", "requests"]));
   expect(requests.map(({ artifact }) => artifact)).toContain(tag(stepAt - 1));
-  // Each parent asked for its own, back to the one that was asked for before, and they were measured in that order.
+  // Each commit's request includes its parents, back to the commit of the previous request, and they were measured in
+  // that order.
   const measured = requests.filter(({ state }) => state === "completed");
   const inOrder = measured.toSorted((a, b) => (a.startedAt ?? "").localeCompare(b.startedAt ?? ""));
   expect(inOrder.map(({ artifact }) => artifact)).toEqual(line.tags.slice(1, stepAt + 1));
@@ -162,7 +163,7 @@ test("a commit is measured with its parents, and its comparison says what it cha
   expect(await told(["collector"])).toContain("waiting");
 });
 
-test("the history of a case has its commits, and a bisection finds the one that made the step", async () => {
+test("the history of a case has its commits, and a bisection finds the commit of the step", async () => {
   const { request } = SubmittedRequest.parse(
     await json(["bench", "request", tag(works.length - 1), "--suite", "toy"]),
   );
@@ -191,7 +192,7 @@ test("the history of a case has its commits, and a bisection finds the one that 
   for (const each of line.tags) expect(known).toContain(each);
 });
 
-test("figures of hyperfine are kept commit by commit, and compared", async () => {
+test("results of hyperfine are stored for each commit, and compared", async () => {
   const options = ["--suite", "hyper", "--target", target];
   async function kept(artifact: string, times: readonly number[]): Promise<string> {
     const file = join(home, `${artifact}.json`);
@@ -208,7 +209,7 @@ test("figures of hyperfine are kept commit by commit, and compared", async () =>
   expect(history).toContain("v2");
 });
 
-test("what cannot be is told with what can", async () => {
+test("an error names the allowed values", async () => {
   const commit = await refused(["bench", "request", "nothing", "--suite", "toy"]);
   expect(commit.code).not.toBe(0);
   expect(commit.stderr).toContain("nothing");

@@ -15,7 +15,9 @@ import { grangeJson, runGrange, startGrange } from "../support/run-grange.ts";
 
 const target = `${process.platform}-${process.arch}`;
 
-/** Two benchmarks of a "compiler" that prints a figure, tells a file that it ran, and may have to wait for another. */
+/**
+ * Two benchmarks of a "compiler": it prints a figure, records its run in a file, and may have to wait for another file.
+ */
 const suite = {
   suite: "tiny",
   artifacts: { from: "nowhere" },
@@ -33,7 +35,7 @@ const suite = {
   iterations: { timed: 1 },
 };
 
-/** Long enough for a heartbeat on a machine that does much else; one test waits until it is over. */
+/** Long enough for a heartbeat on a busy machine; one test waits until it expires. */
 const leaseMs = 8_000;
 
 let farm: Farm;
@@ -59,7 +61,7 @@ afterAll(async () => {
 
 const at = () => ["--server", farm.url];
 
-/** Asks for a version of the compiler; `waitsFor` is a file without which it does not come to its end. */
+/** Requests a version of the compiler; `waitsFor` is a file that must exist before the program ends. */
 async function ask(artifact: string, nodes: number, waitsFor?: { two: string }): Promise<string> {
   const folder = join(home, artifact);
   await mkdir(join(folder, "package"), { recursive: true });
@@ -104,7 +106,7 @@ async function until<T>(look: () => Promise<T>, reached: (value: T) => boolean):
   }
 }
 
-/** Looked for at the API: a command that is started again and again takes the CPU from what is measured. */
+/** Polls the API: a repeated command would take CPU time from the measurement. */
 async function completed(id: string): Promise<RequestDetail> {
   await until(
     async () => {
@@ -121,7 +123,7 @@ const ranOf = async (artifact: string) =>
     .split("\n")
     .filter((line) => line.startsWith(`${artifact} `));
 
-/** What is stored of a benchmark of an artifact, and who measured it. */
+/** Returns the stored figures of a benchmark of an artifact, and the collector that measured it. */
 async function stored(artifact: string, benchmark: string) {
   const words = { section: "compile" as const, profile: "check", scenario: "" };
   const key = caseKey({ ...words, benchmark, backend: "sh", target });
@@ -132,7 +134,7 @@ async function stored(artifact: string, benchmark: string) {
   return found && { value: found.value, collector: found.collector };
 }
 
-test("a registered machine measures what is asked for, and ends well when it is told to stop", async () => {
+test("a registered machine measures requests, and ends with success after SIGTERM", async () => {
   expect(await collectors()).toMatchObject([{ name: "lab-1", state: "never-seen", set: null }]);
   const collector = collect("lab-1");
   const id = await ask("1.0", 10);
@@ -149,7 +151,7 @@ test("a registered machine measures what is asked for, and ends well when it is 
   expect((await collector.finished).code).toBe(0);
 });
 
-test("a collector of a suite with exact figures only tests itself, stays in duty and measures on", async () => {
+test("a collector of a suite with only exact figures tests itself, stays active and continues to measure", async () => {
   const collector = collect("lab-1", ["--comparisons", "2"]);
   await completed(await ask("1.1", 11));
 
@@ -164,7 +166,7 @@ test("a collector of a suite with exact figures only tests itself, stays in duty
   expect((await collector.finished).code).toBe(0);
 });
 
-test("killed in the middle, it takes its job up again and measures nothing twice", async () => {
+test("after a kill during a job, it continues the job and repeats no measurement", async () => {
   const go = join(home, "go-2");
   const id = await ask("2.0", 20, { two: go });
   const first = collect("lab-1");
@@ -191,7 +193,7 @@ test("killed in the middle, it takes its job up again and measures nothing twice
   expect(await ranOf("2.0")).toEqual(["2.0 one", "2.0 two", "2.0 two"]);
 });
 
-test("killed while the server is away, too: what it measured is told by the next", async () => {
+test("after a kill without a server, too, the next process reports the measurements", async () => {
   const go = join(home, "go-5");
   const id = await ask("5.0", 50, { two: go });
   const first = collect("lab-1");
@@ -217,7 +219,7 @@ test("killed while the server is away, too: what it measured is told by the next
   expect(await ranOf("5.0")).toEqual(["5.0 one", "5.0 two"]);
 });
 
-test("told to stop in the middle, it hands its job back, and no attempt is burnt", async () => {
+test("after SIGTERM during a job, it returns the job, and no attempt is counted", async () => {
   const go = join(home, "go-3");
   const id = await ask("3.0", 30, { two: go });
   const first = collect("lab-1");
@@ -226,7 +228,7 @@ test("told to stop in the middle, it hands its job back, and no attempt is burnt
     ({ length }) => length === 2,
   );
 
-  // Twice: it does not wait for the test.
+  // Twice: the collector then does not wait for the end of the test.
   first.signal("SIGTERM");
   await first.note((line) => line.includes("stopping"));
   first.signal("SIGTERM");
@@ -238,7 +240,7 @@ test("told to stop in the middle, it hands its job back, and no attempt is burnt
   expect(await completed(id)).toMatchObject({ state: "completed" });
 });
 
-test("another that may take over does the work of one that is silent", async () => {
+test("a collector with permission to take over does the work of a silent one", async () => {
   await grangeJson(["collector", "set", "lab-1", "--set", "0", ...at()]);
   const name = ["lab-2", "--target", target, "--set", "1", "--take-over", "0"];
   await grangeJson(["collector", "add", ...name, ...at()]);
@@ -254,14 +256,14 @@ test("another that may take over does the work of one that is silent", async () 
   first.signal("SIGKILL");
   await writeFile(go, "");
 
-  // Its lease has to run out.
+  // Its lease has to expire first.
   expect(await completed(id)).toMatchObject({ state: "completed", errors: 0 });
   expect(await stored("4.0", "one")).toEqual({ value: 40, collector: "lab-1" });
   expect(await stored("4.0", "two")).toEqual({ value: 40, collector: "lab-2" });
   expect(await collectors()).toMatchObject([{ state: "offline" }, { state: "waiting" }]);
 });
 
-test("what cannot be is told in a sentence", async () => {
+test("an impossible request causes a one-sentence error", async () => {
   const unknown = await runGrange([
     "collector",
     "run",

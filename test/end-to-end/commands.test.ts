@@ -9,11 +9,12 @@ import { processesWith, untilNoProcessWith } from "../support/processes-with.ts"
 import { grangeJson, runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-/** A duration that nobody else sleeps: it names the job's process. */
+/** A duration that no other process sleeps: it identifies the job's process. */
 const longSleep = `86398.${process.pid}`;
 const talk = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
 
-// Each command is a process, and one of them starts a database: on whatever machine this is.
+// Each command is a process, and one of them starts a database: this must also work on a slow
+// machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const definitions = {
@@ -28,7 +29,7 @@ jobs:
   long: { commands: "sleep ${longSleep}", inputs: [] }
   after: { commands: "true", needs: [long], inputs: [] }
 `,
-  /** Talks on while the test does something, and ends no sooner than the test lets it. */
+  /** Prints continuously during the test, and ends only when the test allows it. */
   talking: (port: number) => `
 version: 1
 jobs:
@@ -60,7 +61,7 @@ afterAll(async () => {
   await repository.remove();
 });
 
-/** A command against the farm, with its answer in the shape that the API promises. */
+/** Runs a command against the farm, and parses its output with the API's schema. */
 async function ask<Shape extends z.ZodType>(
   shape: Shape,
   ...args: string[]
@@ -74,7 +75,7 @@ async function submit(text: string, ...args: string[]): Promise<string> {
   return (await ask(SubmittedGraph, ...submitted)).id;
 }
 
-test("submit --wait, status, runs, logs and workers tell of the same graph in the API's shapes", async () => {
+test("submit --wait, status, runs, logs and workers show the same graph in the API's formats", async () => {
   const { id } = await ask(GraphSummary, "submit", "--repo", repository.path, "--wait");
   const graph = await ask(Graph, "status", id);
 
@@ -112,7 +113,7 @@ test("cancel ends a running job and its processes, and the graph with it", async
   await untilNoProcessWith(longSleep);
 });
 
-test("cancel of one job leaves out what needs it", async () => {
+test("cancel of one job skips the jobs that need it", async () => {
   const id = await submit(definitions.long);
   await farm.until(id, (graph) => graph.jobList.some((job) => job.state === "running"));
 
@@ -126,7 +127,7 @@ test("cancel of one job leaves out what needs it", async () => {
   await untilNoProcessWith(longSleep);
 });
 
-/** A port of this machine that keeps whoever connects waiting until it is opened. */
+/** Opens a port on which connections wait until the test opens the gate. */
 async function gate() {
   const waiting: Socket[] = [];
   const server = createServer((socket) => {
@@ -138,7 +139,7 @@ async function gate() {
   return {
     port: (server.address() as AddressInfo).port,
     open() {
-      // Who comes later is refused, and goes on, too.
+      // Later connections are refused, and the job then continues, too.
       server.close();
       for (const socket of waiting) socket.end();
     },
@@ -184,7 +185,7 @@ test.each([
   },
 );
 
-test("doctor finds the farm and its worker, and says how what it dislikes is put right", async () => {
+test("doctor finds the farm and its worker, and describes how to correct each problem", async () => {
   const { stdout } = await runGrange(["doctor", "--json", "--server", farm.url], {
     cwd: repository.path,
   });

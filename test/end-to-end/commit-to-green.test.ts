@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Farm, startFarm } from "../support/farm.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-/** Five jobs: two read their own file, one needs both, one fails after it, one is skipped for that. */
+/**
+ * Five jobs: two read one file each, one needs both, one fails after that, and one is skipped because of the failure.
+ */
 const definitions = `
 version: 1
 jobs:
@@ -45,7 +47,7 @@ afterAll(async () => {
   await repository.remove();
 });
 
-/** How each job of a graph came to its end: `executed`, `hit`, or its state. */
+/** Returns for each job of a graph `executed`, `hit`, or its state. */
 async function howJobsEnded(id: string): Promise<Record<string, string>> {
   const graph = await farm.untilOver(id);
   return Object.fromEntries(
@@ -57,7 +59,7 @@ async function howJobsEnded(id: string): Promise<Record<string, string>> {
 }
 
 describe("a commit", () => {
-  test("becomes a graph that ends green, and its outputs flow along its edges", async () => {
+  test("becomes a graph that succeeds, and its outputs are passed along its edges", async () => {
     const { id } = await farm.submit({ repository: repository.path });
 
     expect(await howJobsEnded(id)).toEqual({
@@ -75,7 +77,7 @@ describe("a commit", () => {
     expect(output.headers.get("content-disposition")).toMatch(/^attachment/);
   });
 
-  test("that comes again is all hits, and each says which run made its result", async () => {
+  test("that is built again has only cache hits, and each names the run that made its result", async () => {
     const { id } = await farm.submit({ repository: repository.path });
 
     expect(await howJobsEnded(id)).toEqual({
@@ -102,8 +104,9 @@ describe("a commit", () => {
     });
   });
 
-  test("whose change makes no difference to an output stops there", async () => {
-    // Upper-casing hides the difference: `left` runs, its output is the same, `both` is a hit.
+  test("whose change does not affect an output stops there", async () => {
+    // The upper-case conversion removes the difference: `left` runs, its output is the same, `both`
+    // is a hit.
     await repository.commit({ "left.txt": "CHANGED\n" });
 
     const { id } = await farm.submit({ repository: repository.path });
@@ -111,7 +114,7 @@ describe("a commit", () => {
     expect(await howJobsEnded(id)).toMatchObject({ left: "executed", both: "hit" });
   });
 
-  test("with a job that fails is red, skips what needed it, and never caches the failure", async () => {
+  test("with a failing job fails, skips jobs that needed it, and never caches the failure", async () => {
     const rev = await repository.commit({ "join.sh": "echo no luck\nexit 3\n" }, "Break it");
     await repository.commit({
       ".grange/farm.yml": `${definitions}  after:\n    needs: [both]\n    commands: "true"\n`,

@@ -20,7 +20,7 @@ interface Totals {
   readonly hits: number;
 }
 
-/** The demo takes a minute on two cores that do nothing else. */
+/** The demo takes a minute on two idle cores. */
 const wholeDemoMs = 600_000;
 
 let scratch: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
-/** A PATH on which the C compiler is one that fails, as where its headers are missing. */
+/** Returns a PATH with a C compiler that fails, as if its headers were missing. */
 async function pathWithoutCompiler(): Promise<string> {
   const cc = join(scratch, "cc");
   await writeFile(cc, "#!/bin/sh\nexit 1\n");
@@ -49,7 +49,7 @@ function up(data: string, ...more: string[]): string[] {
   return ["up", "--demo", "--json", "--port", "0", "--data", data, ...more];
 }
 
-/** Starts a farm that ends with its test, whatever becomes of that. */
+/** Starts a farm that is stopped at the end of its test, also if the test fails. */
 function startDemo(data: string) {
   const program = startGrange(up(data));
   onTestFinished(async () => {
@@ -59,7 +59,7 @@ function startDemo(data: string) {
   return program;
 }
 
-/** The state of the graph of each commit before the newest, by the commit's subject. */
+/** Returns the state of the graph of each commit before the newest, by the commit's subject. */
 async function statesOfEarlier(api: ApiClient, newest: string): Promise<Record<string, string>> {
   const graphs = await api.call(graphEndpoints.graphs, {
     query: { repository: "concordance", limit: 50 },
@@ -72,7 +72,7 @@ async function statesOfEarlier(api: ApiClient, newest: string): Promise<Record<s
 }
 
 test(
-  "the demo goes green, fails where it should, finds the regression, and is then idle",
+  "the demo succeeds, fails as planned, finds the regression, and is then idle",
   async () => {
     const data = await dataDirectory("whole");
     const first = startDemo(data);
@@ -139,7 +139,7 @@ test(
     second.signal("SIGINT");
     const { stderr } = await second.finished;
 
-    // All but js/test: how its items are batched depends on how long they took the last time.
+    // All but js/test, whose batches depend on the durations of the previous run.
     expect(again).toMatchObject({ state: "succeeded", failed: 0 });
     expect(again.hits).toBeGreaterThanOrEqual(again.jobs - 1);
     expect(stderr).toContain("The demo is complete");
@@ -149,7 +149,7 @@ test(
   wholeDemoMs,
 );
 
-test("a machine without a C compiler shows everything else, and says what is left out", async () => {
+test("a machine without a C compiler runs everything else, and the output names what is left out", async () => {
   const data = await dataDirectory("no-compiler");
 
   const ended = await runGrange(up(data, "--once"), { env: { PATH: path } });
@@ -162,14 +162,14 @@ test("a machine without a C compiler shows everything else, and says what is lef
   expect(await processesWith(data)).toEqual([]);
 });
 
-test("the demo and a repository of one's own contradict each other", async () => {
+test("the demo and --repo exclude each other", async () => {
   const { code, stderr } = await runGrange(up(join(scratch, "both"), "--repo", "."));
 
   expect(code).toBe(2);
   expect(stderr).toContain("--demo and --repo contradict each other");
 });
 
-test("without Git, the demo says that Git is missing", async () => {
+test("without Git, the demo reports that Git is missing", async () => {
   const { code, stderr } = await runGrange(up(join(scratch, "no-git"), "--once"), {
     env: { PATH: "/nowhere" },
   });
@@ -178,14 +178,14 @@ test("without Git, the demo says that Git is missing", async () => {
   expect(stderr).toMatch(/git is not installed/i);
 });
 
-test("a data directory that cannot be made is named", async () => {
+test("an error names a data directory that cannot be created", async () => {
   const { code, stderr } = await runGrange(up("/dev/null/data", "--once"));
 
   expect(code).toBe(1);
   expect(stderr).toMatch(/cannot write to the data directory .*GRANGE_DATA/);
 });
 
-test("a port in use is named before the demo is made", async () => {
+test("a port in use is reported before the demo is created", async () => {
   const holder = createServer().listen(0, "127.0.0.1");
   await once(holder, "listening");
   const { port } = holder.address() as AddressInfo;
@@ -198,7 +198,7 @@ test("a port in use is named before the demo is made", async () => {
   expect(stderr).toContain(`port ${port} is taken`);
 });
 
-test("outside of any repository, `up` says what to do and names the demo", async () => {
+test("outside of a repository, `up` describes what to do and mentions the demo", async () => {
   const { code, stderr } = await runGrange(["up", "--port", "0"], { cwd: tmpdir() });
 
   expect(code).toBe(1);

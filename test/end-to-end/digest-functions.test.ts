@@ -59,7 +59,7 @@ interface Prepared {
   readonly input: Digest;
 }
 
-/** Uploads what a client would for an action that copies its input, all but that input. */
+/** Uploads what a client uploads for an action that copies its input, except this input. */
 async function prepare(by: DigestFunction, text: string): Promise<Prepared> {
   const blobs = remoteBlobStore(channel, "");
   const input = digestOf(Buffer.from(text), by);
@@ -103,7 +103,7 @@ async function execute(by: DigestFunction, action: Digest): Promise<ExecuteRespo
 }
 
 describe.each(digestFunctions)("a client that names blobs by %s", (by) => {
-  test("is told what is missing, uploads it, has its action executed, and hits the cache", async () => {
+  test("receives the list of missing blobs, uploads them, has its action executed, and hits the cache", async () => {
     const text = `input by ${by}`;
     const blobs = remoteBlobStore(channel, "");
     const { action, input } = await prepare(by, text);
@@ -142,7 +142,7 @@ describe.each(digestFunctions)("a client that names blobs by %s", (by) => {
     });
   });
 
-  test("reads its input root by pages, and large blobs by name", async () => {
+  test("reads its input root in pages, and large blobs by name", async () => {
     const blobs = remoteBlobStore(channel, "an/instance");
     const large = Buffer.alloc(5_000_000, by);
     const digest = digestOf(large, by);
@@ -165,7 +165,7 @@ describe.each(digestFunctions)("a client that names blobs by %s", (by) => {
   });
 });
 
-test("one function's result is not another's", async () => {
+test("does not get results of another function", async () => {
   const { action } = await prepare("blake3", "one function's");
   const request = { actionDigest: toDigestMessage(action) };
 
@@ -174,7 +174,7 @@ test("one function's result is not another's", async () => {
   });
 });
 
-test("clients are told all functions, and older ones of SHA-256", async () => {
+test("clients get the list of all functions, and older clients get SHA-256", async () => {
   const { cacheCapabilities, executionCapabilities } = await channel.unary(
     Capabilities.method.getCapabilities,
     {},

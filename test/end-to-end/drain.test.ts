@@ -47,19 +47,19 @@ const submit = async (text: string) => {
   return SubmittedGraph.parse(answer).id;
 };
 
-test("drain --wait comes back when what a worker has is over, and nothing new went to it", async () => {
-  // Given a worker at work
+test("drain --wait returns when a worker's jobs have ended, and the worker has received no new ones", async () => {
+  // Given a worker that runs a job
   const first = await submit(definitions.long);
   await farm.untilLogged(first, "long", "begun");
 
-  // When it is drained, and more comes
+  // When it is drained, and another graph is submitted
   const draining = startGrange(["drain", "worker-*", "--reason", "new disks", "--wait", ...at()]);
   await draining.note((line) => line.includes("Waits for 1 to end"));
   const second = await submit(definitions.quick);
   await grangeJson(["cancel", first, ...at()]);
   const { code, stdout } = await draining.finished;
 
-  // Then its own is over, and the other one waits
+  // Then its job completes, and the other one waits
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: "worker-* takes nothing new, and runs nothing.\n",
@@ -67,7 +67,7 @@ test("drain --wait comes back when what a worker has is over, and nothing new we
   expect(await workers()).toMatchObject([{ name: "worker-1", state: "draining", heldCount: 0 }]);
   expect(await farm.graph(second)).toMatchObject({ jobList: [{ name: "quick", startedAt: null }] });
 
-  // And when all drains end, it is taken up
+  // And when all drains end, the waiting job starts
   expect(await drains("worker-1")).toMatchObject([
     { pattern: "worker-*", reason: "new disks" },
     { pattern: "worker-1", reason: "" },
@@ -79,7 +79,7 @@ test("drain --wait comes back when what a worker has is over, and nothing new we
   expect((await runGrange(["drain", ...at()])).stdout).toBe("No worker is drained.\n");
 });
 
-test("what is no drain is said to be none, and no pattern is taken that no worker can have", async () => {
+test("an unknown drain causes an error, and so does a pattern that no worker name can match", async () => {
   const ended = await runGrange(["drain", "nobody", "--end", ...at()]);
   const strange = await runGrange(["drain", "a b", ...at()]);
 

@@ -67,7 +67,7 @@ async function runsAGraph(): Promise<unknown> {
 const ready = (program: Program) => program.line((line) => line.startsWith('{"ready":'));
 
 describe("a worker of a closed farm", () => {
-  test("enrols once with its token, and works with one of its own from then on", async () => {
+  test("enrols once with its token, and then works with its permanent token", async () => {
     const offer = await asked(CreatedToken, "token", "create", "attic", "--enrol", "worker");
     const first = worker("w1", "--enrol", offer.token);
     await ready(first);
@@ -102,7 +102,7 @@ describe("a worker of a closed farm", () => {
     await again.finished;
   });
 
-  test("is told why it gets nothing, when its token is revoked or it has none", async () => {
+  test("gets an error with the reason if its token is revoked or missing", async () => {
     const offer = await asked(CreatedToken, "token", "create", "shed", "--enrol", "worker");
     const file = join(scratch, "offer");
     await writeFile(file, `${offer.token}\n`);
@@ -120,7 +120,7 @@ describe("a worker of a closed farm", () => {
     expect(stranger).toContain("grange grant add anyone work --pool POOL");
   });
 
-  test("serves the pools that it enrolled for", async () => {
+  test("serves the pools of its enrolment", async () => {
     const pool = ["--enrol", "worker", "--pool", "ci-*"];
     const offer = await asked(CreatedToken, "token", "create", "ci-machine", ...pool);
     const other = worker("w5", "--enrol", offer.token);
@@ -136,7 +136,7 @@ describe("a worker of a closed farm", () => {
   });
 });
 
-test("what a machine enrols as is checked before anything is made", async () => {
+test("an enrolment is checked completely before anything is created", async () => {
   const run = (...args: string[]) => runGrange(["token", "create", ...args], { env: asOwner() });
 
   const poolOfGranary = await run("g1", "--enrol", "granary", "--pool", "x");
@@ -152,8 +152,8 @@ test("what a machine enrols as is checked before anything is made", async () => 
   expect(worthless.stderr).toContain("--pool narrows");
 });
 
-describe("a server that others reach", () => {
-  test("does not start open; the command that it names closes it", async () => {
+describe("a server that other machines can reach", () => {
+  test("does not start open; the command in its message closes it", async () => {
     const data = join(scratch, "wide");
     const wide = ["server", "--data", data, "--host", "0.0.0.0", "--port", "0"];
 
@@ -180,12 +180,12 @@ describe("a server that others reach", () => {
     expect(owner).toEqual(
       expect.arrayContaining([expect.objectContaining({ principal: "owner", verb: "*" })]),
     );
-    // Closed once, it starts without being told again.
+    // Once closed, it starts without the option.
     expect(await ready(later)).toContain('"ready":true');
   });
 });
 
-test("grange up keeps its owner's token, and commands from its directory use it", async () => {
+test("grange up stores its owner's token, and commands in its directory use it", async () => {
   const data = join(scratch, "up");
   await copyCluster(data);
   const up = startGrange([
@@ -214,18 +214,18 @@ test("grange up keeps its owner's token, and commands from its directory use it"
     here,
   );
 
-  // Open as ever, until its owner closes it.
+  // It stays open until its owner closes it.
   expect(caller.name).toBe("anyone");
   expect((await stat(join(data, "owner-token"))).mode & 0o777).toBe(0o600);
   expect(closed.code).toBe(0);
   expect(asOwnerStill.code).toBe(0);
   expect(asNobody.stderr).toContain("who sends no token may not administer");
-  // Its workers have a token of their own, too.
+  // Its workers have a separate token, too.
   expect(again).toMatchObject({ state: "succeeded" });
   up.signal("SIGINT");
   await up.finished;
 
-  // Started again, the farm is closed still: its page is logged in by a link that is good once.
+  // After a restart the farm is still closed: a link that works once signs in to its page.
   const options = ["--data", data, "--repo", repository.path, "--port", "0", "--once"];
   const { stderr, code } = await runGrange(["up", ...options]);
   expect(code).toBe(0);

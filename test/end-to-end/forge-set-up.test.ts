@@ -9,9 +9,7 @@ import { type FarmHere, startFarmHere } from "../support/farm-here.ts";
 import { freshDatabase } from "../support/fresh-db.ts";
 import { runGrange } from "../support/run-grange.ts";
 
-/*
- * `grange forge test` as somebody types it whose App does not work: each line that is wrong says what to do.
- */
+/* `grange forge test` for an App with a mistake: each line with a problem contains a remedy. */
 
 const slug = "octo/demo";
 const secret = randomUUID();
@@ -20,7 +18,7 @@ let dataDir: string;
 let github: FakeGitHub;
 let repository: FakeRepository;
 let farm: FarmHere;
-/** It was given another App's key. */
+/** It has the key of another App. */
 let mistaken: FarmHere;
 
 beforeAll(async () => {
@@ -55,25 +53,25 @@ function hookUp(): void {
   github.sendWebhooksTo(`${farm.url}/forge/github/webhooks`, secret);
 }
 
-/** What is said to be wrong: lines of the table, as they are printed. */
+/** Returns the problems: lines of the table, as printed. */
 async function examined(at = farm, names: readonly string[] = [slug]) {
   await github.webhooksSent();
   const args = ["forge", "test", ...names, "--server", at.url];
   const { code, stdout, stderr } = await runGrange(args);
-  // What failed while a test before this one had broken something is told until the next look.
+  // Failures that an earlier test caused are reported until the next check.
   const wrong = stdout
     .split("\n")
     .filter((line) => line.startsWith("WRONG") && !line.includes("the last look at it"));
   return { code, wrong: wrong.join("\n"), count: wrong.length, stderr };
 }
 
-test("all is right, and the command ends well", async () => {
+test("without problems, the command succeeds", async () => {
   await repository.push("main", { "a.txt": "2" });
 
   expect(await examined()).toMatchObject({ code: 0, wrong: "", stderr: "" });
 });
 
-test("a key of another app: make a new one, and give its file", async () => {
+test("for a key of another app, make a new key and use its file", async () => {
   const { code, count, wrong } = await examined(mistaken, []);
 
   expect([code, count]).toEqual([1, 1]);
@@ -82,7 +80,7 @@ test("a key of another app: make a new one, and give its file", async () => {
   );
 });
 
-test("a clock that is off: let the machine keep its time", async () => {
+test("for a wrong clock, synchronise the machine's time", async () => {
   github.skewClock(600_000);
   const { code, wrong } = await examined().finally(() => github.skewClock(0));
 
@@ -92,7 +90,7 @@ test("a clock that is off: let the machine keep its time", async () => {
   );
 });
 
-test("another secret at GitHub: give both the same", async () => {
+test("for a different secret at GitHub, set the same one on both sides", async () => {
   github.sendWebhooksTo(`${farm.url}/forge/github/webhooks`, "not the farm's secret");
   await repository.push("main", { "a.txt": "3" });
   const { code, count, wrong } = await examined();
@@ -103,7 +101,7 @@ test("another secret at GitHub: give both the same", async () => {
   );
 });
 
-test("a permission that is missing: set it, and accept it where the app is installed", async () => {
+test("for a missing permission, set it, and accept it for the installation", async () => {
   await repository.push("main", { "a.txt": "4" });
   github.setGranted({
     permissions: { metadata: "read", contents: "read", issues: "read", pull_requests: "write" },
@@ -126,7 +124,7 @@ test("a permission that is missing: set it, and accept it where the app is insta
   );
 });
 
-test("an address that GitHub cannot reach: the address, and what works without it", async () => {
+test("for an address that GitHub cannot reach, the address and what works without it", async () => {
   github.sendWebhooksTo("http://127.0.0.1:1/forge/github/webhooks", secret);
   await repository.push("main", { "a.txt": "5" });
   const { code, count, wrong } = await examined();

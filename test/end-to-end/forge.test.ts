@@ -17,9 +17,7 @@ import { type FarmHere, startFarmHere } from "../support/farm-here.ts";
 import { freshDatabase } from "../support/fresh-db.ts";
 import { toySuite } from "../support/toy-suite.ts";
 
-/*
- * A pull request from its first push to its last comment: at a GitHub that is not GitHub's, on a farm that is real.
- */
+/* A pull request from its first push to its last comment, with a fake GitHub and a real farm. */
 
 const databaseUrl = await freshDatabase();
 const slug = "octo/demo";
@@ -37,7 +35,7 @@ jobs:
 
 const incarnation = randomUUID();
 let dataDir: string;
-/** Runs until somebody ends it. */
+/** Runs until the test ends it. */
 const waiting = `
 version: 1
 jobs:
@@ -79,7 +77,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** One exact figure, and nothing that is noisy: what is told of it is always the same. */
+/** One exact figure and no noisy ones: the report is always the same. */
 const suite = () => ({
   ...toySuite(repository.path, { name: "toy", target, sets: [["add"]] }),
   metrics: {
@@ -111,7 +109,7 @@ async function until<T>(what: string, look: () => T | undefined | Promise<T | un
   }
 }
 
-test("a failing job of a pull request is one check run, with the place that its log names", async () => {
+test("a failing job of a pull request is one check run, with the file and line from its log", async () => {
   const number = await repository.openPull({ files: { "src/tool.ts": "1" } });
   const { head } = repository.pullState(number);
 
@@ -131,7 +129,7 @@ test("a failing job of a pull request is one check run, with the place that its 
   expect(repository.comments(number)).toEqual([]);
 });
 
-test("a job that fails without a word is noted where the commit defines it", async () => {
+test("a job that fails without output is annotated where the commit defines it", async () => {
   const number = await repository.openPull({
     files: {
       ".grange/jobs.yml": `${definitions}  # Says nothing.\n  silent: {commands: exit 3}\n`,
@@ -150,7 +148,7 @@ test("a job that fails without a word is noted where the commit defines it", asy
   await repository.closePull(number);
 });
 
-/** Does all that there is to measure: each commit as much work as is said, or as the usual one does. */
+/** Runs all pending measurements: each commit with the given amount of work, or with the default. */
 async function measure(works: Readonly<Record<string, number>>): Promise<void> {
   for (;;) {
     const claimed = await post("/benchmarks/collectors/barn/claim", { incarnation, waitMs: 0 });
@@ -176,7 +174,7 @@ async function measure(works: Readonly<Record<string, number>>): Promise<void> {
 
 const tagOf = (sha: string) => sha.slice(0, 12);
 
-/** Until the request of a commit is over, whoever asked. */
+/** Waits until a commit's request is completed. */
 const measured = (sha: string, works: Readonly<Record<string, number>> = {}) =>
   until(`what ${tagOf(sha)} costs`, async () => {
     await measure(works);
@@ -194,7 +192,7 @@ test("heads of the default branch are measured as the main line", async () => {
   expect(main).toMatchObject({ head, problem: null });
 });
 
-test("somebody who may submit builds a private repository that the farm is let into", async () => {
+test("a user who may submit builds a private repository to which the farm has access", async () => {
   const { rev, repository: named } = GraphSummary.parse(
     (
       (await post("/graphs", { repository: repository.cloneUrl, branch: "main" })) as {
@@ -206,7 +204,7 @@ test("somebody who may submit builds a private repository that the farm is let i
   expect([rev, named]).toEqual(["HEAD", (await detail()).name]);
 });
 
-test("what people ask to be measured is told in one comment, edited in place", async () => {
+test("the results of requested measurements are in one comment, which is edited", async () => {
   const number = await repository.openPull({ files: { "src/tool.ts": "good" } });
   const first = repository.pullState(number).head;
   const ours = () => repository.comments(number).filter(({ author }) => author === github.bot);
@@ -243,7 +241,7 @@ test("what people ask to be measured is told in one comment, edited in place", a
   );
 });
 
-test("a comment says how often each case is run, and what was measured before is added to", async () => {
+test("a comment sets the number of runs of each case, and earlier measurements are extended", async () => {
   const number = await repository.openPull({ files: { "src/tool.ts": "good, and often" } });
   const { head } = repository.pullState(number);
   const replies = () => repository.comments(number).map(({ body }) => body);
@@ -279,7 +277,7 @@ test("a comment says how often each case is run, and what was measured before is
   expect(iterations).toEqual([{ iterations: 4 }]);
 });
 
-test("when nothing has changed, nothing is written", async () => {
+test("without changes, nothing is written", async () => {
   await until("that all is sent", async () =>
     (await detail()).unsent.length === 0 ? true : undefined,
   );
@@ -295,7 +293,7 @@ test("when nothing has changed, nothing is written", async () => {
   expect(github.ledger.slice(before)).toEqual([]);
 });
 
-test("an approval of a fork's commit ends when another is pushed over it", async () => {
+test("the approval of a fork's commit ends with the next push", async () => {
   const number = await repository.openPull({
     files: { ".grange/jobs.yml": waiting },
     by: "stranger",

@@ -11,7 +11,7 @@ import { type SampleRepository, sampleRepository } from "../support/sample-repos
 const daemonSleep = `86397.${process.pid}`;
 const escapesBytes = 5_000_000;
 
-/** Written for the farm's own place, which is known only once it stands. */
+/** Contains the farm's directory, which is known only after its start. */
 function definitions({ dataDir, url }: Farm): string {
   const port = new URL(url).port;
   return `
@@ -54,7 +54,7 @@ jobs:
 `;
 }
 
-/** Bounded by itself too: each of them costs a page or two, and they end with the first. */
+/** The job itself limits them: each process needs a page or two, and all end with the first. */
 const multiplying = `
 version: 1
 jobs:
@@ -106,14 +106,14 @@ test.each(["climbs", "absolute"])(
   },
 );
 
-test("an output that is a fifo is refused, and nobody waits for it", async () => {
+test("an output that is a fifo is refused, and no process waits for it", async () => {
   const run = await runOf("fifo");
 
   expect(run).toMatchObject({ outcome: "failed", outputs: [] });
   expect(run.message).toMatch(/out/);
 });
 
-test("five megabytes of escape sequences are kept as they are", async () => {
+test("five megabytes of escape sequences are stored unchanged", async () => {
   expect(await runOf("loud")).toMatchObject({ outcome: "succeeded" });
 
   const { stdout } = await runGrange(["logs", graph, "loud", "--server", farm.url]);
@@ -122,7 +122,7 @@ test("five megabytes of escape sequences are kept as they are", async () => {
   expect(stdout.length - begin).toBe(escapesBytes);
 });
 
-test("a daemon that a job leaves behind is gone when the job is over", async () => {
+test("a background process of a job is ended with the job", async () => {
   expect(await runOf("daemon")).toMatchObject({ outcome: "succeeded" });
   expect(await processesWith(daemonSleep)).toEqual([]);
 });
@@ -145,7 +145,7 @@ test.for(["calls-farm", "calls-port"])(
   },
 );
 
-test("a job that multiplies without end meets its limit, and the worker lives on", async (context) => {
+test("a job that starts processes without end reaches its limit, and the worker continues", async (context) => {
   const { limits } = worker.facilities;
   skipWithout(context, {
     name: "a limit on the number of processes",

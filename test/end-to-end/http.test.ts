@@ -32,7 +32,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Unlike fetch it sends any Host, and a path as it is written. */
+/** Sends any Host header and an unchanged path, which fetch does not. */
 function send(method: string, path: string, headers: Record<string, string>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(farm.url, { method, path, headers }, (response) => {
@@ -99,7 +99,7 @@ test.each(["/%zz", "/api/v1/graphs/%zz", "/assets/..%2f..%2fpackage.json", "/ass
   },
 );
 
-test("a stream that is taken up by Last-Event-ID tells exactly what changed since", async () => {
+test("a stream that continues after Last-Event-ID contains exactly the changes since then", async () => {
   const { id } = await farm.submit({ repository: repository.path });
   const path = `${farm.url}/api/v1/graphs/${id}/events`;
   expect((await nextEvent(path, 0)).names).toEqual(["apart", "first", "second"]);
@@ -111,7 +111,7 @@ test("a stream that is taken up by Last-Event-ID tells exactly what changed sinc
 
   await cancel(`/api/v1/graphs/${id}/jobs/apart/cancel`);
   const first = await nextEvent(path, version);
-  // Nothing else has changed: the next event is that of the next change.
+  // No other change happened: the next event is that of the next change.
   const waiting = nextEvent(path, first.id);
   await cancel(`/api/v1/graphs/${id}/cancel`);
 
@@ -119,7 +119,7 @@ test("a stream that is taken up by Last-Event-ID tells exactly what changed sinc
   expect((await waiting).names).toEqual(["first", "second"]);
 });
 
-/** The next event of a graph's stream after a version. */
+/** Returns the next event of a graph's stream after a version. */
 async function nextEvent(path: string, after: number) {
   const response = await fetch(path, { headers: { "last-event-id": String(after) } });
   let text = "";

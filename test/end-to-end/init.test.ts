@@ -113,7 +113,7 @@ const kinds = [
 
 for (const { kind, jobs, lacks } of kinds) {
   test(
-    `init of a repository of the kind ${kind} writes jobs that run to green`,
+    `init of a repository of the kind ${kind} writes jobs that succeed`,
     needs(...lacks),
     async () => {
       const repository = await sampleRepository(files[kind]);
@@ -137,7 +137,7 @@ for (const { kind, jobs, lacks } of kinds) {
   );
 }
 
-test("init writes over definitions only with --force", async () => {
+test("init overwrites definitions only with --force", async () => {
   const repository = await sampleRepository(files.workflow);
   try {
     await grangeJson(["init"], { cwd: repository.path });

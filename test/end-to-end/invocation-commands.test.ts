@@ -18,7 +18,7 @@ afterAll(() => server.stop());
 const at = () => ["--server", server.url];
 const lines = async (...args: string[]) => (await runGrange([...args, ...at()])).stdout;
 
-test("invocations are listed with what they asked for, of a project or a commit", async () => {
+test("invocations are listed with their requests, for a project or a commit", async () => {
   const all = await lines("invocations");
   const commit = farm.invocations[0]?.detail.build?.commit ?? "";
   const ofCommit = InvocationList.parse(
@@ -34,7 +34,7 @@ test("invocations are listed with what they asked for, of a project or a commit"
   expect(ofProject.invocations).toMatchObject([{ id: "recc-1", tool: { name: "recc" } }]);
 });
 
-test("an invocation says how it went, what failed and what it waits for", async () => {
+test("an invocation shows its result, its failures and its waiting actions", async () => {
   expect(await lines("invocation", "failed-one")).toMatch(
     /^bazel test .*: failed \(TESTS_FAILED, exit 3\), 1 min 04 s\n35 hits, 25 executed\n/,
   );
@@ -46,7 +46,7 @@ test("an invocation says how it went, what failed and what it waits for", async 
   expect(InvocationDetail.parse(detail)).toMatchObject({ state: "over", events: null });
 });
 
-test("an execution tells its command and outputs, and prints what it wrote", async () => {
+test("an execution shows its command and outputs, and prints its log", async () => {
   const failed = farm.invocations.find(({ detail }) => detail.id === "failed-one");
   const id = failed?.actions.find(({ executionId }) => executionId !== null)?.executionId ?? "";
 

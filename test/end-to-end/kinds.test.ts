@@ -44,7 +44,7 @@ jobs:
   tell: { kind: notify, needs: { count: { on: end } }, to: [https://hooks.example/x], message: over }
 `;
 
-test("a graph with a job of every kind runs to its end, once somebody has let it go on", async () => {
+test("a graph with a job of every kind runs to its end after an approval", async () => {
   const { id } = await farm.submit({
     repository: repository.path,
     definitions: { ".grange/farm.yml": definitions },
@@ -82,7 +82,8 @@ test("a graph with a job of every kind runs to its end, once somebody has let it
   });
   const { chunks } = await farm.job(id, "shared");
   expect(chunks).toMatchObject({ items: 8, done: 8, failed: 0 });
-  // Which of the two took how many is theirs: one may be held up by the graph that 'tests' made.
+  // The distribution between the two is not fixed: one may still wait for the graph that 'tests'
+  // made.
   for (const { worker } of chunks?.batches ?? []) expect(worker).toMatch(/^worker-[12]$/);
   const batch = await runGrange(["logs", id, "shared", "--batch", "1", ...where]);
   expect(batch.stdout).toContain("reports/");

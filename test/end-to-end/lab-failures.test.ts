@@ -23,18 +23,20 @@ import { grangeJson, runGrange, startGrange } from "../support/run-grange.ts";
 import { toySuite } from "../support/toy-suite.ts";
 
 /*
- * What goes wrong in a lab, with real processes: a server with its PostgreSQL, collectors, programs that they measure, and
- * a GitHub that is not GitHub's. One farm for all tests, which run one after the other.
+ * Faults in a lab with real processes: a server with its PostgreSQL, collectors, measured programs, and a fake GitHub.
+ * One farm for all tests, which run one after the other.
  */
 
 const target = `${process.platform}-${process.arch}`;
 const slug = "octo/lab";
-/** Long enough for a heartbeat on a busy machine; what failed for a passing reason is tried again after half of it. */
+/** Long enough for a heartbeat on a busy machine; after a temporary failure the retry starts after half of it. */
 const leaseMs = 6_000;
 const collectorName = "lab-1";
 const secret = randomBytes(16).toString("hex");
 
-/** A "compiler" whose two profiles are two jobs; it prints a figure, notes in a file that it ran, and may have to wait. */
+/**
+ * A "compiler" whose two profiles are two jobs; it prints a figure, records its run in a file, and may have to wait.
+ */
 const tiny = {
   suite: "tiny",
   artifacts: { from: "nowhere" },
@@ -56,7 +58,7 @@ let farm: Farm;
 let home: string;
 let github: FakeGitHub;
 let repository: FakeRepository;
-/** Where the server tells of what somebody must look at, and what it told. */
+/** The webhook that receives the server's notifications, and the received ones. */
 let pager: Server;
 const told: { readonly signature: unknown; readonly body: string }[] = [];
 
@@ -72,7 +74,7 @@ beforeAll(async () => {
     from.on("data", (part: Buffer) => parts.push(part));
     from.on("end", () => {
       const body = Buffer.concat(parts).toString();
-      // Each is taken at its second try.
+      // Each is accepted at the second attempt.
       const isKnown = told.some((each) => each.body === body);
       told.push({ signature: from.headers["grange-signature"], body });
       to.writeHead(isKnown ? 204 : 503).end();
@@ -161,7 +163,7 @@ const begun = (artifact: string, runs: number) =>
     ({ length }) => length >= runs,
   );
 
-/** A version of the compiler as a tarball; `waitsFor` is a file without which it does not come to its end. */
+/** Returns a version of the compiler as a tarball; `waitsFor` is a file that must exist before the program ends. */
 async function compiler(
   artifact: string,
   options: { readonly waitsFor?: string; readonly ballast?: number } = {},
@@ -179,7 +181,7 @@ async function compiler(
   return tarball;
 }
 
-/** Asks for a version of which nobody has the tarball yet. */
+/** Requests a version whose tarball does not exist yet. */
 const waitingRequest = (artifact: string) => {
   const words = ["bench", "request", artifact, "--suite", "tiny", "--kind", "release", "--alone"];
   return [...words, "--wait-for-artifacts"];
@@ -215,7 +217,7 @@ const collector = async () =>
       .parse(await call("GET", "/benchmarks/collectors")).collectors[0],
   );
 
-test("a request that waits for its artifact lets others go first, and is measured once somebody says that it is ready", async () => {
+test("a request that waits for its artifact does not delay others, and is measured when the artifact is marked as ready", async () => {
   const waiting = SubmittedRequest.parse(
     await grangeJson([...waitingRequest("later"), ...at()]),
   ).request;
@@ -232,7 +234,7 @@ test("a request that waits for its artifact lets others go first, and is measure
   expect(await runsOf("later")).toEqual(["later one"]);
 });
 
-test("what cannot be done fails at once: its request is failed, says why, and can be asked for again", async () => {
+test("an impossible job fails at once: its request fails with the reason, and can be retried", async () => {
   collect();
   const broken = join(home, "broken.tgz");
   await writeFile(broken, "no tarball");
@@ -248,7 +250,7 @@ test("what cannot be done fails at once: its request is failed, says why, and ca
   expect(await ended(SubmittedRequest.parse(again).request.id)).toMatchObject({ state: "failed" });
 });
 
-test("what fails for a passing reason is tried again, and ends well once the reason is gone", async () => {
+test("a temporary failure is retried, and the request succeeds when the cause is gone", async () => {
   const commit = await repository.push("main", { "lib/tool.mjs": tool(1_100) });
   const address = new URL(repository.cloneUrl);
   const line = await breakableProxy(address.href);
@@ -272,7 +274,7 @@ test("what fails for a passing reason is tried again, and ends well once the rea
   expect(over.jobList).toMatchObject([{ state: "success", attempts: 2 }]);
 });
 
-test("a job whose collector is killed in each attempt is given up after the last one, and its request failed", async () => {
+test("a job whose collector is killed in each attempt is given up after the last one, and its request fails", async () => {
   const id = await ask("deadly", await compiler("deadly", { waitsFor: join(home, "never") }));
   for (let attempt = 1; attempt <= 3; attempt++) {
     const program = collect();
@@ -292,7 +294,7 @@ test("a job whose collector is killed in each attempt is given up after the last
   expect(await runsOf("deadly")).toHaveLength(3);
 });
 
-test("a collector keeps artifacts within its limit, and gets again what went", async () => {
+test("a collector keeps artifacts within its limit, and fetches deleted ones again", async () => {
   const mebibyte = 2 ** 20;
   collect(["--artifact-limit", "3MiB"]);
   const kept = async () => {
@@ -304,18 +306,18 @@ test("a collector keeps artifacts within its limit, and gets again what went", a
     const tarball = await compiler(artifact, { ballast: mebibyte });
     tarballs.push(tarball);
     expect(await ended(await ask(artifact, tarball))).toMatchObject({ state: "completed" });
-    // What is in use stays, whatever the limit.
+    // Artifacts in use are not deleted, even above the limit.
     await until(kept, ({ length }) => length <= 2);
   }
 
-  // The first of them went.
+  // The first of them was deleted.
   const again = await ask("large-1", tarballs[0] ?? "", ["--runs", "2"]);
 
   expect(await ended(again)).toMatchObject({ state: "completed", errors: 0 });
   expect(await runsOf("large-1")).toHaveLength(2);
 });
 
-test("a collector that went away is told of at the webhook, signed, until that is taken", async () => {
+test("a lost collector is reported to the webhook, signed, until the webhook accepts it", async () => {
   const program = collect();
   await until(collector, ({ state }) => state === "waiting");
   const killedAt = new Date().toISOString();
@@ -340,7 +342,7 @@ test("a collector that went away is told of at the webhook, signed, until that i
   expect(first?.signature).toBe(`sha256=${hex}`);
 });
 
-test("an inactive collector ends the job in hand and takes no other; what waits is told of, until it is active again", async () => {
+test("an inactive collector completes its job and takes no other; waiting requests are reported until it is active again", async () => {
   const go = join(home, "go-inactive");
   const first = await ask("held", await compiler("held", { waitsFor: go }));
   const second = await ask("next", await compiler("next"));
@@ -366,7 +368,7 @@ test("an inactive collector ends the job in hand and takes no other; what waits 
   expect(await ended(second)).toMatchObject({ state: "completed" });
 });
 
-test("an update that comes during a request waits until the request is over, and costs the next one no attempt", async () => {
+test("an update during a request is applied after the request, and the next request loses no attempt", async () => {
   const updated = await newerServer(farm.url);
   onTestFinished(() => updated.stop());
   const go = join(home, "go-update");
@@ -388,7 +390,7 @@ test("an update that comes during a request waits until the request is over, and
   expect(await ended(next)).toMatchObject({ state: "completed", jobList: [{ attempts: 1 }] });
 });
 
-/** The farm as a collector of an older version sees it once the server was updated. */
+/** Simulates an updated server for a collector of an older version. */
 async function newerServer(url: string) {
   const own = { isNewer: false };
   const server = createServer((from, to) => {
@@ -430,7 +432,7 @@ async function newerServer(url: string) {
   });
 }
 
-test("a server that is killed while it inserts a request's jobs has begun nothing, and the next one begins it once", async () => {
+test("a server that is killed while it inserts a request's jobs has started nothing, and the next one starts it once", async () => {
   const tarball = await compiler("torn");
   const waiting = SubmittedRequest.parse(
     await grangeJson([...waitingRequest("torn"), ...at()]),
@@ -444,7 +446,8 @@ test("a server that is killed while it inserts a request's jobs has begun nothin
     );
   let killedAt = "";
   const torn = db.transaction(async (tx) => {
-    // The request is marked as begun by then, in the transaction that waits here for its first job.
+    // At that time the request is marked as started, in the transaction that waits here for its
+    // first job.
     await tx.run(sql`lock table benchmark_job in share row exclusive mode`);
     await grangeJson(["bench", "ready", waiting.id, "--tarball", `sh=${tarball}`, ...at()]);
     await until(blocked, ({ length }) => length > 0);
@@ -470,7 +473,7 @@ test("a server that is killed while it inserts a request's jobs has begun nothin
   expect(await runsOf("torn")).toEqual(["torn one"]);
 });
 
-test("a comment has a commit measured; its report is one comment, though the server is killed before it is told", async () => {
+test("a comment requests a measurement of a commit; its report is one comment, even if the server is killed before it is sent", async () => {
   await call("POST", "/forge/repositories", { kind: "github", slug, policy: { suite: "toy" } });
   const number = await repository.openPull({ files: { "lib/tool.mjs": tool(1_320) } });
   const { head } = repository.pullState(number);
@@ -488,12 +491,12 @@ test("a comment has a commit measured; its report is one comment, though the ser
     async () => repository.comments(number).find((each) => each.id === asked)?.reactions ?? [],
     ({ length }) => length > 0,
   );
-  // The answer to the command: the report minimises it.
+  // The response to the command: the report minimises it.
   await until(
     async () => ours(),
     ({ length }) => length > 0,
   );
-  // GitHub takes nothing from now on: what is to be told waits.
+  // GitHub refuses all requests from now on: comments wait.
   github.setFaults({ serverError: 1 });
   const program = collect();
   expect(await ended(id)).toMatchObject({ state: "completed", pr: number, errors: 0 });
@@ -514,7 +517,7 @@ test("a comment has a commit measured; its report is one comment, though the ser
   expect(reports()[0]?.body).toContain("20");
   expect(repository.labels(number)).toEqual(["perf-regression"]);
 
-  // To cancel reaches the lab, too: nobody measures, so that the request is still there.
+  // A cancel command also reaches the lab: no collector runs, so the request still exists.
   program.signal("SIGTERM");
   await program.finished;
   const moved = await repository.movePull(number, { "lib/tool.mjs": tool(1_000) });

@@ -14,9 +14,9 @@ import { startGrange } from "../support/run-grange.ts";
 import { type TestAuthority, testAuthority } from "../support/test-authority.ts";
 import { testCertificate } from "../support/test-certificate.ts";
 
-// Workers, collectors and granaries as processes of their own, at a closed farm that speaks TLS on its one port.
+// Workers, collectors and granaries as separate processes of a closed farm with TLS on its only port.
 
-// Each starts a program or two, on whatever machine this is.
+// Each test starts one or two programs: this must also work on a slow machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const kinds = ["worker", "collector", "granary"] as const;
@@ -63,7 +63,7 @@ let sets = 0;
 async function registered(kind: Kind, name: string): Promise<void> {
   if (kind !== "collector") return;
   const target = `${process.platform}-${process.arch}`;
-  // Two that served one set would mix their figures.
+  // Two collectors of one set would mix their figures.
   sets += 1;
   const fresh = { name, target, set: sets, mayTakeOver: [], active: true };
   await owner.post(CollectorView, "/benchmarks/collectors", fresh);
@@ -96,7 +96,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
-/** Resolves when the farm has taken something from the machine that only its principal may give. */
+/** Resolves when the farm has received data from the machine that only its principal may send. */
 async function hasDoneItsWork(kind: Kind, name: string, program: Program): Promise<void> {
   const ready = await program.line((line) => line.startsWith('{"ready":true'));
   switch (kind) {
@@ -123,7 +123,7 @@ async function hasDoneItsWork(kind: Kind, name: string, program: Program): Promi
   }
 }
 
-/** What the process says of the farm's refusal: as its last word, or in its log while it goes on trying. */
+/** The farm's refusal as the process prints it: as its last line, or in its log while it continues to try. */
 const refusal = (program: Program, says: RegExp) =>
   Promise.any([program.note((line) => says.test(line)), program.line((line) => says.test(line))]);
 
@@ -135,7 +135,7 @@ async function certified(by: TestAuthority, name: string, days?: number): Promis
 }
 
 describe.each(kinds)("a %s", (kind) => {
-  test("enrols with a token that is good once, and is then known by its own", async () => {
+  test("enrols with a token that works once, and then authenticates with its permanent token", async () => {
     const name = `enrolled-${kind}`;
     const { token } = await offer(kind, name);
     await registered(kind, name);
@@ -146,7 +146,7 @@ describe.each(kinds)("a %s", (kind) => {
     expect(await refusal(again, /was used already, for token/)).toContain("grange token create");
   });
 
-  test("is known by its certificate, without a token", async () => {
+  test("authenticates with its certificate, without a token", async () => {
     const name = `certified-${kind}`;
     await Promise.all([offer(kind, name), registered(kind, name)]);
 
@@ -155,7 +155,7 @@ describe.each(kinds)("a %s", (kind) => {
     await expect(hasDoneItsWork(kind, name, program)).resolves.toBeUndefined();
   });
 
-  test("says what is wrong with its certificate", async () => {
+  test("reports the problem with its certificate", async () => {
     const name = `doubtful-${kind}`;
     await Promise.all([offer(kind, name), registered(kind, name)]);
     const [strange, over] = await Promise.all([certified(theirs, name), certified(ours, name, -1)]);
@@ -172,7 +172,7 @@ describe.each(kinds)("a %s", (kind) => {
     ]);
   });
 
-  test("says that its token was revoked, and that an enrolment was or is another kind's", async () => {
+  test("reports that its token was revoked, and that an enrolment was used or is of another kind", async () => {
     const name = `revoked-${kind}`;
     const otherKind = kind === "worker" ? "granary" : "worker";
     const [ended, others] = await Promise.all([
@@ -184,7 +184,7 @@ describe.each(kinds)("a %s", (kind) => {
     const own = await owner.post(CreatedToken, "/tokens", { principal: name });
     await Promise.all([ended, own].map(({ id }) => owner.post(Token, `/tokens/${id}/revoke`, {})));
 
-    // Workers have a variable of their own.
+    // Workers have a separate variable.
     const variable = kind === "worker" ? "GRANGE_WORKER_TOKEN" : "GRANGE_TOKEN";
     const first = start(kind, name, { [variable]: own.token });
     const second = start(kind, `${name}-2`, {}, "--enrol", ended.token);

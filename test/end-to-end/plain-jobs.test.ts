@@ -37,7 +37,7 @@ describe("a job that exits with 0", () => {
     errors: "error:"
 `;
 
-  test("and tells too low a number has failed, and says which and why", async () => {
+  test("and reports too low a number has failed, with the number and the reason", async () => {
     const { id, state } = await run(covered("71.2"));
 
     expect(state).toBe("failed");
@@ -48,7 +48,7 @@ describe("a job that exits with 0", () => {
       message: "coverage was 71.2, less than 80",
       numbers: { coverage: { value: 71.2, min: 80, max: null } },
     });
-    // The line is that of the log's page, after the two that show the command.
+    // The line number is that of the log's page, after the two lines with the command.
     const log = (await farm.log(id, "test")).split("\n");
     const [error] = failed?.errorLines ?? [];
     expect(failed?.errorLines).toHaveLength(1);
@@ -60,7 +60,7 @@ describe("a job that exits with 0", () => {
     expect(errors.stdout).toContain("error: one case was left out");
   });
 
-  test("and is not cached as failed runs never are; one that is good enough is, with its numbers", async () => {
+  test("and fails is not cached, like all failed runs; with a sufficient number it is cached, with its numbers", async () => {
     const good = {
       outcome: "succeeded",
       message: null,
@@ -82,7 +82,7 @@ describe("a job that exits with 0", () => {
   });
 });
 
-test("a failure is retried when its class is, and a job that waits for a class runs after it", async () => {
+test("a failure is retried if its class allows it, and a job that waits for a class runs after it", async () => {
   const { id } = await run(`
   fetch:
     inputs: []
@@ -114,7 +114,7 @@ test("a failure is retried when its class is, and a job that waits for a class r
   ]);
 });
 
-test("a hostile job cannot hold up its worker with lines that are made against its rules", async () => {
+test("a hostile job cannot delay its worker with lines that make its patterns slow", async () => {
   const { id } = await run(`
   bomb:
     inputs: []
@@ -131,7 +131,7 @@ test("a hostile job cannot hold up its worker with lines that are made against i
   expect(bomb?.message).toContain("its log could not be judged to the end");
 });
 
-test("files of other repositories stand at their places, as they were when the graph was made", async () => {
+test("files of other repositories are at their paths, with their content at the graph's creation", async () => {
   const jobs = `
   use:
     inputs: [vendor]

@@ -45,7 +45,7 @@ async function built(source: string, ref?: string): Promise<{ graph: string; dig
 }
 const ask = (digest: string) => farm.ask(`/provenance?digest=${encodeURIComponent(digest)}`);
 
-test("an output of a protected graph has a signed statement of what it was made of", async () => {
+test("an output of a protected graph has a signed provenance statement", async () => {
   const { graph, digest } = await built("first\n");
 
   const { key, envelopes } = Provenance.parse(await (await ask(digest)).json());
@@ -75,7 +75,7 @@ test("an output of a protected graph has a signed statement of what it was made 
   });
 });
 
-test("what came from the cache has the statement of the run that made it", async () => {
+test("a cache hit has the statement of the run that made the result", async () => {
   const first = await built("second\n");
   const again = await built("second\n");
 
@@ -86,7 +86,7 @@ test("what came from the cache has the statement of the run that made it", async
   expect(invocations[0]).toContain(`${first.graph}/build/1`);
 });
 
-test("what a pull request made has none, and is not told from what nobody made", async () => {
+test("an output of a pull request has no statement, and the response is the same as for an unknown output", async () => {
   const { digest } = await built("of a stranger\n", "refs/pull/7/head");
 
   expect(digest).toMatch(/^[0-9a-f]{64}/);
@@ -94,7 +94,7 @@ test("what a pull request made has none, and is not told from what nobody made",
   expect((await ask("0".repeat(64))).status).toBe(404);
 });
 
-test("an output that somebody wrote into the run's row has none, and the run's own not until the row is right again", async () => {
+test("an output that was changed in the run's row has no statement, and the run's own outputs have none until the row is corrected", async () => {
   const { graph, digest } = await built("signed\n");
   const { db } = farm.services;
   const evil = "e".repeat(64);
@@ -110,7 +110,7 @@ test("an output that somebody wrote into the run's row has none, and the run's o
   expect((await ask(hash)).status).toBe(200);
 });
 
-test("an envelope that somebody altered, or moved to another key, is not believed", async () => {
+test("a changed envelope, or one with another key id, is refused", async () => {
   const { digest } = await built("third\n");
   const { envelopes } = Provenance.parse(await (await ask(digest)).json());
   const [envelope] = envelopes;
@@ -127,7 +127,7 @@ test("an envelope that somebody altered, or moved to another key, is not believe
   expect(openEnvelope(verify, { ...envelope, signatures })).toBeUndefined();
 });
 
-test("`grange provenance FILE --check` takes the very file, and no other one or key", async () => {
+test("`grange provenance FILE --check` accepts only the exact file and key", async () => {
   await built("by command\n");
   const [good, bad] = [join(farm.dataDir, "good"), join(farm.dataDir, "bad")];
   await writeFile(good, "by command\n");

@@ -47,7 +47,7 @@ const run = async (branch: string, ref?: string) => {
   return { graph, run: runList[0] };
 };
 
-test("a job on a branch that is granted a secret has it as a file; its log shows stars", async () => {
+test("a job on a branch with permission for a secret gets it as a file; its log shows stars", async () => {
   await set(token);
 
   const { graph, run: first } = await run("release");
@@ -59,7 +59,7 @@ test("a job on a branch that is granted a secret has it as a file; its log shows
   expect(log).not.toContain(Buffer.from(token).toString("base64").slice(0, 12));
 });
 
-test("another value is another action; the same one is known", async () => {
+test("another value makes another action; the same value is a cache hit", async () => {
   const again = await run("release");
   const other = await set("npm_another_value_of_it");
   const anew = await run("release");
@@ -69,14 +69,14 @@ test("another value is another action; the same one is known", async () => {
   expect(anew.run).toMatchObject({ outcome: "succeeded", cachedFrom: null });
 });
 
-test("a branch that is not granted it is refused by name, though a result is known", async () => {
+test("a branch without permission is refused with the secret's name, even if a result exists", async () => {
   const { run: refused } = await run("main");
 
   expect(refused).toMatchObject({ outcome: "failed" });
   expect(refused?.message).toContain("the secret NPM_TOKEN is not given to runs on main of");
 });
 
-test("a pull request is refused, though it calls itself by the branch's name", async () => {
+test("a pull request is refused, even if its branch has the same name", async () => {
   await set("for every branch there is", "*");
 
   const { run: refused } = await run("release", "refs/pull/7/head");
@@ -85,7 +85,7 @@ test("a pull request is refused, though it calls itself by the branch's name", a
   expect(refused?.message).toContain("never given to a pull request (on release of");
 });
 
-test("nobody reads a value over the API, and a list has none", async () => {
+test("no caller can read a value over the API, and a list contains no values", async () => {
   const listed = await (await farm.ask("/secrets")).text();
 
   expect(listed).toContain("NPM_TOKEN");

@@ -17,7 +17,7 @@ import {
 import { type FarmHere, startFarmHere } from "../support/farm-here.ts";
 import { freshDatabase } from "../support/fresh-db.ts";
 
-// Servers of one database and one store of blobs.
+// Servers with one database and one blob store.
 const databaseUrl = await freshDatabase();
 const keys = await mkdtemp(join(tmpdir(), "grange-keys-"));
 const farmKey = join(keys, "farm.key");
@@ -63,7 +63,7 @@ async function written(said: string): Promise<Digest> {
   return action;
 }
 
-/** What a build tool is told by a server; "nothing" when it must build by itself. */
+/** What a build tool gets from a server; "nothing" if it must build by itself. */
 async function told(farm: FarmHere, action: Digest): Promise<string> {
   try {
     const asked = { actionDigest: toDigestMessage(action) };
@@ -82,13 +82,13 @@ async function refusals(farm: FarmHere): Promise<number> {
   return Number(counted);
 }
 
-test("two servers with one key read what the other has signed", async () => {
+test("two servers with one key accept each other's signatures", async () => {
   const action = await written("hello");
 
   expect([await told(one, action), await told(other, action)]).toEqual(["hello", "hello"]);
 });
 
-test("what somebody changed in the database is nothing to any server, and is counted", async () => {
+test("all servers ignore a row that was changed in the database, and count it", async () => {
   const [a, b] = [await written("of a"), await written("of b")];
   const before = await refusals(other);
   await one.services.db.run(sql`
@@ -102,7 +102,7 @@ test("what somebody changed in the database is nothing to any server, and is cou
   expect(await refusals(other)).toBe(before + 1);
 });
 
-test("a server with another key takes nothing of theirs, and they nothing of its", async () => {
+test("servers with different keys do not accept each other's results", async () => {
   const action = await written("ours");
   const stranger = await aServer(join(keys, "another.key"));
 

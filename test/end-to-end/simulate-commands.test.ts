@@ -13,7 +13,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const simulate = ["simulate", "size-classes"] as const;
 
 describe("grange simulate size-classes", () => {
-  test("compares strategies on a standard trace, and draws them", async () => {
+  test("compares strategies on a standard trace, and draws charts", async () => {
     const svg = join(folder, "flaky.svg");
     const args = [...simulate, "--trace", "flaky", "--strategy", "adr,grange,oracle"];
 
@@ -25,7 +25,7 @@ describe("grange simulate size-classes", () => {
     expect(await readFile(svg, "utf8")).toMatch(/^<svg .*<\/svg>\n$/s);
   });
 
-  test("reads a trace from a file, and says the same each time", async () => {
+  test("reads a trace from a file, and repeats exactly the same output", async () => {
     const file = join(folder, "bursts.jsonl");
     const { stdout } = await runGrange(["trace", "standard", "bursts"]);
     await writeFile(file, stdout.split("\n").slice(0, 301).join("\n"));
@@ -41,7 +41,7 @@ describe("grange simulate size-classes", () => {
     });
   });
 
-  test("says of how many executions it is not known what more CPUs would do", async () => {
+  test("shows the number of executions for which the effect of more CPUs is unknown", async () => {
     const file = join(folder, "one-cpu.jsonl");
     const { stdout } = await runGrange(["trace", "standard", "flaky"]);
     const [header] = stdout.split("\n", 1);
@@ -66,7 +66,7 @@ describe("grange simulate size-classes", () => {
     expect(ended.code).toBe(code);
   });
 
-  test("names the line and field of a trace that is wrong", async () => {
+  test("an error in a trace names its line and field", async () => {
     const file = join(folder, "wrong.jsonl");
     const { stdout } = await runGrange(["trace", "standard", "flaky"]);
     const [header] = stdout.split("\n", 1);

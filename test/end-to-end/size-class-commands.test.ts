@@ -25,7 +25,7 @@ const at = () => ["--server", server.url];
 const lines = async (...args: string[]) => (await runGrange([...args, ...at()])).stdout;
 const json = (...args: string[]) => grangeJson([...args, ...at()]);
 
-test("an execution's decisions are explained: what was known, what else there was, what came of it", async () => {
+test("an execution's decisions are explained: estimates, alternatives, result", async () => {
   const text = await lines("size-class", "explain", sizedExecution);
   const explained = ExecutionSizeClass.parse(await json("size-class", "explain", sizedExecution));
 
@@ -40,7 +40,7 @@ test("an execution's decisions are explained: what was known, what else there wa
   expect(explained.decisions.map(({ sizeClass }) => sizeClass)).toEqual([1, 2]);
 });
 
-test("where nothing was chosen it says why, and what is not there is said to be not there", async () => {
+test("without a decision it shows the reason, and an unknown execution causes an error", async () => {
   const failed = farm.invocations.find(({ detail }) => detail.id === "failed-one");
   const id = failed?.actions.find(({ executionId }) => executionId !== null)?.executionId ?? "";
   const missing = sizedExecution.replace(/a$/, "b");
@@ -53,7 +53,7 @@ test("where nothing was chosen it says why, and what is not there is said to be 
   expect(refused.stderr).toContain(`there is no execution ${missing}`);
 });
 
-test("a graph's job stands for the execution of its latest run", async () => {
+test("a graph's job means the execution of its latest run", async () => {
   const graph = [...farm.graphs.values()].find(({ jobList }) =>
     jobList.some(({ cached, state }) => !cached && state === "succeeded"),
   );
@@ -63,19 +63,19 @@ test("a graph's job stands for the execution of its latest run", async () => {
   const ofJob = await runGrange([...asked, job?.name ?? "", ...at()]);
   const ofNone = await runGrange([...asked, "no-such-job", ...at()]);
 
-  // The made-up farm knows the run's execution by this name, and nothing of its size.
+  // The fake farm has an execution with this name, and no data about its size.
   expect(ofJob.stderr).toContain(`x-${graph?.id}-${job?.name}-`);
   expect(ofNone.stderr).toContain("no-such-job");
 });
 
-test("a part of a command that is called wrongly names its own help", async () => {
+test("a wrong argument of a subcommand leads to the help of this subcommand", async () => {
   const refused = await runGrange(["size-class", "declare", "--class", "4", ...at()]);
 
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain("Try: grange size-class declare --help");
 });
 
-test("classes are listed with load, cost and what choosing saves", async () => {
+test("classes are listed with load, cost and saving", async () => {
   const text = await lines("size-classes");
 
   expect(text).toMatch(/^ISA=x86-64, OSFamily=linux\n/);
@@ -84,7 +84,7 @@ test("classes are listed with load, cost and what choosing saves", async () => {
   expect(SizeClasses.parse(await json("size-classes")).platforms).toHaveLength(2);
 });
 
-test("keys are listed by what they cost, and one of them tells its runs", async () => {
+test("keys are listed by cost, and one key shows its runs", async () => {
   const keys = SizeClassKeys.parse(await json("size-class", "keys", "unit_1", "--limit", "3"));
   const text = await lines("size-class", "key", "a:made-up-0");
   const key = SizeClassKeyDetail.parse(await json("size-class", "key", "a:made-up-0"));

@@ -22,7 +22,7 @@ import { type SampleRepository, sampleRepository } from "../support/sample-repos
 
 const lines = Array.from({ length: 25 }, (_, i) => `line ${i + 1}`);
 
-/** The parameter makes each graph's action its own; it is a command that goes first. */
+/** The parameter makes each graph's action different; it contains the first command. */
 const definitions = `
 version: 1
 parameters:
@@ -39,12 +39,12 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
   let farm: Farm;
   let repository: SampleRepository;
   let sshd: PrivateSshd;
-  /** Everything that is put on the other machine, which is this one. */
+  /** The directory on the other machine, which is also this machine. */
   let there: string;
 
   beforeAll(async () => {
     there = await mkdtemp(join(tmpdir(), "grange-there-"));
-    // What the sessions of ssh have in their environment, the workers there have.
+    // Workers inherit the environment of the ssh sessions.
     [farm, repository, sshd] = await Promise.all([
       startFarm({ workers: 0 }),
       sampleRepository({ ".grange/farm.yml": definitions }),
@@ -55,7 +55,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     await sshd.stop();
     await farm.stop();
     await repository.remove();
-    // What a test that failed has left running.
+    // Processes that a failed test left.
     for (const { pid } of await processesWith(there)) process.kill(pid, "SIGKILL");
     await untilNoProcessWith(there);
     await rm(there, { recursive: true, force: true });
@@ -95,7 +95,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     printed: lines,
   };
 
-  test("runs jobs from one copied file, is found running, shown and ended", async () => {
+  test("runs jobs from one copied file, and can be found, shown and ended", async () => {
     const started = await runGrange(call("plain", "--json"));
     expect(started).toMatchObject({ code: 0, stderr: "" });
     const [first] = JSON.parse(started.stdout) as { pid: number; copied: boolean }[];
@@ -124,7 +124,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     expect(gone.stdout).toContain("no worker plain runs there");
   });
 
-  test("for one job ends by itself when its result is delivered", async () => {
+  test("for one job ends by itself after its result is delivered", async () => {
     await runGrange(call("single", "--once"));
     const { id } = await farm.submit({
       repository: repository.path,
@@ -135,8 +135,8 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     await untilNoProcessWith(join(there, "workers/single/settings.json"));
   });
 
-  test("goes on when the connection is killed that it reaches the farm through", async () => {
-    // Whoever likes ssh quiet still gets to know its port.
+  test("continues when the connection to the farm is killed", async () => {
+    // The port is printed even if ssh prints no messages.
     const tunnel = startGrange(call("through", "--tunnel", "--ssh-option", "LogLevel=ERROR"));
     await tunnel.line((line) => line.includes("started the worker through"));
     const { id } = await farm.submit({
@@ -165,7 +165,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     await second.finished;
   });
 
-  test("has its token in a file that only its user reads", async () => {
+  test("has its token in a file that only its user can read", async () => {
     const here = ["--server", farm.url];
     const made = await runGrange(["token", "create", "trusted", "--json", ...here]);
     const { token } = JSON.parse(made.stdout) as { token: string };
@@ -176,7 +176,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     expect((await stat(settings)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(settings, "utf8"))).toMatchObject({ token });
 
-    // Nor does a job, though it runs as that user.
+    // A job cannot read it either, although it runs as that user.
     const { id } = await farm.submit({
       repository: repository.path,
       parameters: { round: `cat ${settings} 2>&1` },
@@ -207,7 +207,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     expect(stderr).toMatch(says);
   });
 
-  test("says what to do where no ssh server listens, and where no Grange answers", async () => {
+  test("describes what to do without an ssh server, and without a Grange server", async () => {
     const closed = await runGrange(["worker", "--ssh", "127.0.0.1:1", "--server", farm.url]);
     const lost = await runGrange([...call("astray"), "--server", "http://127.0.0.1:1"]);
     await runGrange(call("astray", "--stop"));
@@ -259,7 +259,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     },
   );
 
-  test("runs nothing that somebody else may have put there, or that was changed", async () => {
+  test("does not run a file that another user may have written or that was changed", async () => {
     const open = join(there, "open");
     await mkdir(open);
     await chmod(open, 0o777);
@@ -279,7 +279,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     expect(JSON.parse(again.stdout)).toMatchObject([{ kind: "started", copied: true }]);
   });
 
-  test("ends a tunnel to a worker that has ended, once it is lost", async () => {
+  test("ends a tunnel to a worker that has ended, when it is lost", async () => {
     const tunnel = startGrange(call("brief", "--tunnel"));
     await tunnel.line((line) => line.includes("started the worker brief"));
     await runGrange(call("brief", "--stop"));
@@ -290,7 +290,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     expect((await tunnel.finished).code).toBe(0);
   });
 
-  test("takes every letter of a directory for a letter", async () => {
+  test("takes every character of a directory name literally", async () => {
     const odd = join(there, "a 'b' $(touch pwned) `c` \"d\" ~");
     await mkdir(odd);
 

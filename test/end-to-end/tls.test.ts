@@ -62,7 +62,7 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-test("a worker and the command line speak to a farm under TLS", async () => {
+test("a worker and the command line use a farm under TLS", async () => {
   const env = { GRANGE_CA: certificate.cert, GRANGE_SERVER: url };
 
   const answered = await grangeJson(["submit", "--repo", repository.path, "--wait"], { env });
@@ -71,28 +71,24 @@ test("a worker and the command line speak to a farm under TLS", async () => {
   expect(answered).toMatchObject({ state: "succeeded" });
 });
 
-test(
-  "curl sees the API and the pages, whichever HTTP it would rather speak",
-  needs(curl),
-  async () => {
-    for (const version of ["--http1.1", "--http2"]) {
-      const asked = [
-        version,
-        "--silent",
-        "--fail",
-        "--cacert",
-        certificate.cert,
-        `${url}/api/v1/server`,
-      ];
+test("curl can access the API and the pages with any version of HTTP", needs(curl), async () => {
+  for (const version of ["--http1.1", "--http2"]) {
+    const asked = [
+      version,
+      "--silent",
+      "--fail",
+      "--cacert",
+      certificate.cert,
+      `${url}/api/v1/server`,
+    ];
 
-      const { stdout } = await promisify(execFile)("curl", asked);
+    const { stdout } = await promisify(execFile)("curl", asked);
 
-      expect(JSON.parse(stdout)).toMatchObject({ version: expect.any(String) });
-    }
-  },
-);
+    expect(JSON.parse(stdout)).toMatchObject({ version: expect.any(String) });
+  }
+});
 
-test("a cache over HTTP is served under TLS, and what Bazel put there is read over gRPC", async () => {
+test("a cache over HTTP is served under TLS, and Bazel's results in it can be read over gRPC", async () => {
   const ca = await readFile(certificate.cert, "utf8");
   const send = async (path: string, body?: Uint8Array) => {
     const sent = request(`${url}/cache/default/${path}`, {
@@ -127,7 +123,7 @@ test("a cache over HTTP is served under TLS, and what Bazel put there is read ov
   );
 });
 
-test("who does not trust the certificate is told how to, and who comes without TLS, too", async () => {
+test("a client that does not trust the certificate gets a remedy, and so does a client without TLS", async () => {
   const untrusting = await runGrange(["workers", "--server", url], { env: { GRANGE_CA: "" } });
   const clear = await runGrange(["workers", "--server", url.replace("https:", "http:")]);
   const [response] = await once(get(url.replace("https:", "http:"), { agent: false }), "response");
@@ -138,7 +134,7 @@ test("who does not trust the certificate is told how to, and who comes without T
   expect(response.statusCode).toBe(400);
 });
 
-test("grange up runs a commit under TLS, with whatever certificate it was given", async () => {
+test("grange up runs a commit under TLS, with any given certificate", async () => {
   const env = { GRANGE_TLS_CERT: certificate.cert, GRANGE_TLS_KEY: certificate.key, GRANGE_CA: "" };
   const options = ["--json", "--port", "0", "--data", join(scratch, "up")];
 
@@ -150,7 +146,7 @@ test("grange up runs a commit under TLS, with whatever certificate it was given"
   });
 });
 
-test("a server whose certificate cannot be used says why, and does not start", async () => {
+test("a server with an unusable certificate prints the reason, and does not start", async () => {
   const data = ["--data", join(scratch, "none"), "--port", "0"];
 
   const ended = await runGrange(["server", ...data, "--tls-cert", certificate.cert]);

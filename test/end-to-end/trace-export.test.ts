@@ -17,7 +17,7 @@ afterAll(async () => {
   await repository.remove();
 });
 
-test("grange trace export prints the farm's classes and what it executed", async () => {
+test("grange trace export prints the farm's classes and executions", async () => {
   await farm.untilOver((await farm.submit({ repository: repository.path })).id);
 
   const { code, stdout } = await runGrange([

@@ -9,7 +9,7 @@ import { processesWith, untilNoProcessWith } from "../support/processes-with.ts"
 import { lastLine, runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-/** A duration that nobody else sleeps: it names the job's process. */
+/** A duration that no other process sleeps: it identifies the job's process. */
 const longSleep = `86399.${process.pid}`;
 
 const definitions = `
@@ -51,19 +51,25 @@ async function workersOf(origin: string): Promise<readonly Worker[]> {
   return (await fetch(`${origin}/api/v1/workers`)).json() as Promise<readonly Worker[]>;
 }
 
-/** A data directory that spares its farm to make a database; the first test here does without. */
+/**
+ * Returns a data directory with a prepared database, which saves time; the first test here starts
+ * without one.
+ */
 async function dataWithDatabase(name: string): Promise<string> {
   const data = join(scratch, name);
   await copyCluster(data);
   return data;
 }
 
-/** All arguments of `grange up` but the revision; the data directory marks its processes. */
+/**
+ * Returns all arguments of `grange up` except the revision; the data directory identifies its
+ * processes.
+ */
 function up(data: string): string[] {
   return ["up", "--json", "--port", "0", "--data", data, "--repo", repository.path];
 }
 
-test("up --once runs a commit to green, and the same again without executing anything", async () => {
+test("up --once runs a commit successfully, and again without executing anything", async () => {
   const data = join(scratch, "once");
 
   const first = await runGrange([...up(data), "--once", "--rev", green]);
@@ -84,7 +90,7 @@ test("up --once runs a commit to green, and the same again without executing any
   expect(await processesWith(data)).toEqual([]);
 });
 
-test("up --once ends with 1 when the graph is red", async () => {
+test("up --once ends with 1 if the graph fails", async () => {
   const data = await dataWithDatabase("red");
 
   const ended = await runGrange([...up(data), "--once", "--rev", red]);
@@ -94,13 +100,13 @@ test("up --once ends with 1 when the graph is red", async () => {
   expect(await processesWith(data)).toEqual([]);
 });
 
-test("up stays up after the graph, prints one address, and Ctrl-C ends all of it", async () => {
+test("up continues after the graph, prints one URL, and Ctrl-C ends all processes", async () => {
   const data = await dataWithDatabase("stays");
   const program = startGrange([...up(data), "--rev", green]);
   const result = JSON.parse(await program.line((line) => line.startsWith("{"))) as { url: string };
   const { origin } = new URL(result.url);
   expect((await fetch(result.url)).status).toBe(200);
-  // A worker that cannot start is started again and again: nothing else would show it.
+  // A worker that cannot start is restarted repeatedly: only this check would detect it.
   await expect
     .poll(async () => (await workersOf(origin)).map(({ state }) => state))
     .toEqual(localWorkers(thisMachine).map(() => "idle"));
@@ -115,7 +121,7 @@ test("up stays up after the graph, prints one address, and Ctrl-C ends all of it
   expect(await processesWith(data)).toEqual([]);
 });
 
-test("Ctrl-C in the middle of a job ends the job too, without waiting for its end", async () => {
+test("Ctrl-C during a job also ends the job, without waiting for it", async () => {
   const data = await dataWithDatabase("middle");
   const program = startGrange([...up(data), "--rev", long]);
   await program.note((line) => line.includes("long running"));
@@ -140,7 +146,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     program.signal(signal);
     await program.finished;
 
-    // Killed it cannot wait for its children; they notice by themselves.
+    // A killed process cannot wait for its children; they end by themselves.
     if (signal === "SIGKILL") await untilNoProcessWith(data);
     expect(await processesWith(data)).toEqual([]);
   },

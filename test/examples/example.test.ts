@@ -21,10 +21,10 @@ async function git(folder: string, ...args: string[]): Promise<string[]> {
   return stdout.trim().split("\n");
 }
 
-/** Packages that ship their TypeScript sources, and that nobody here wrote. */
+/** Published packages with TypeScript sources, written by other projects. */
 test.for(["rxjs", "@noble/curves"])(
   "two published versions of %s become a history, and each of its commits ends green",
-  // Three installations from the registry and two builds by the TypeScript compiler: minutes where a machine is loaded.
+  // Three installations from the registry and two builds by the TypeScript compiler: minutes on a busy machine.
   { timeout: 1_800_000 },
   async (name) => {
     const folder = join(scratch, name.replace("/", "-"));
@@ -49,7 +49,7 @@ test.for(["rxjs", "@noble/curves"])(
       });
       ends.push(new Map(jobList.map((job) => [job.name, job.cached])));
     }
-    // A job whose inputs did not change between the versions is not executed for the second.
+    // A job whose inputs are the same in both versions is not executed for the second.
     const changed = await git(folder, "diff", "--name-only", `v${versions[0]}`, `v${versions[1]}`);
     expect(changed).toContain("package.json");
     expect(ends[0]?.get("install")).toBe(false);
@@ -61,7 +61,7 @@ test.for(["rxjs", "@noble/curves"])(
       ]),
     );
 
-    // And nothing at all for a commit that was run before.
+    // A commit that was run before executes nothing.
     const again = await farm.submit({ repository: folder, rev: `v${versions[0]}` });
     const { jobList } = await farm.untilOver(again.id);
     expect(jobList.filter((job) => !job.cached)).toEqual([]);

@@ -48,7 +48,10 @@ interface BackupResult {
   readonly secretFiles: readonly string[];
 }
 
-/** Submits graphs and uploads blobs, one after the other, until it is told to stop. Answers what was acknowledged. */
+/**
+ * Submits graphs and uploads blobs, one after the other, until `stop` is called. `stop` returns what the farm
+ * acknowledged.
+ */
 function keepBusy(farm: Farm) {
   const graphs: string[] = [];
   const blobs: Buffer[] = [];
@@ -88,7 +91,10 @@ function blobUrl(farm: Farm, blob: Buffer): string {
   return `${farm.url}/cache/default/bazel/cas/${hash}`;
 }
 
-/** That a farm has all that was acknowledged, that unfinished graphs end, and that what ran once is not run again. */
+/**
+ * Expects that a farm has everything that was acknowledged, that unfinished graphs end, and that completed jobs do not
+ * run again.
+ */
 async function expectRestored(
   farm: Farm,
   graphs: readonly string[],
@@ -152,7 +158,7 @@ test("a farm that is backed up under load, destroyed and restored has every grap
   }
 });
 
-test("the same goes for an external database, into another one", async () => {
+test("the same is true for an external database, restored into another one", async () => {
   const server = await sharedDatabaseServer();
   const names = ["from", "to"].map((name) => `backup_${name}_${randomBytes(6).toString("hex")}`);
   const [from = "", to = ""] = names.map((name) => databaseUrl(server, name));
@@ -183,7 +189,7 @@ test("the same goes for an external database, into another one", async () => {
   }
 });
 
-/** A directory with one backup of a farm that is stopped. */
+/** Makes a directory with one backup of a stopped farm. */
 async function oneSmallBackup(name: string) {
   const dataDir = join(top, name);
   const backups = join(top, `${name}-backups`);
@@ -197,7 +203,7 @@ async function oneSmallBackup(name: string) {
   return { dataDir, backups, layout, backup: oneBackup(layout, taken.backup) };
 }
 
-test("a backup of which a file, a blob or the manifest is damaged is refused, and told by name", async () => {
+test("a backup with a damaged file, blob or manifest is refused, and the error names it", async () => {
   const { backups, layout, backup } = await oneSmallBackup("damaged");
   const target = join(top, "damaged-target");
   const restored = () => runGrange(["restore", backups, "--data", target]);
@@ -211,7 +217,7 @@ test("a backup of which a file, a blob or the manifest is damaged is refused, an
       expect(stderr + stdout).toMatch(told);
     }
   };
-  /** Damages a file for as long as something is tried. */
+  /** Damages a file during a check, and repairs it afterwards. */
   const whileDamaged = async (path: string, change: (bytes: Buffer) => Buffer, told: RegExp) => {
     const bytes = await readFile(path);
     await rm(path);
@@ -276,14 +282,14 @@ test("a backup of a newer version is refused before anything is written", async 
   expect(existsSync(target)).toBe(false);
 });
 
-test("of two backups at once one is refused, and one that is killed is never taken for complete", async () => {
+test("of two simultaneous backups one is refused, and a killed one never counts as complete", async () => {
   const dataDir = join(top, "killed");
   const backups = join(top, "killed-backups");
   const farm = await startFarm({ dataDir, workers: 0 });
   const blocker = new pg.Client({ connectionString: await farmDatabaseUrl(farm) });
   await blocker.connect();
   try {
-    // A backup waits here, in the middle, until it is killed.
+    // A backup waits here, before its end, until it is killed.
     await blocker.query("begin; lock table drain in access exclusive mode");
     const killed = startGrange(["backup", backups, "--data", dataDir]);
     await expect
@@ -320,7 +326,7 @@ test("of two backups at once one is refused, and one that is killed is never tak
   }
 });
 
-test("old backups go, with the blobs that only they have", async () => {
+test("old backups are deleted, with the blobs that only they use", async () => {
   const { dataDir, backups, layout } = await oneSmallBackup("old");
   const stored = async () => {
     const shards = await readdir(layout.blobs);

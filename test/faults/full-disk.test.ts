@@ -17,7 +17,7 @@ async function newest({ farm }: SmallDisk): Promise<GraphSummary> {
 const told = /no space is left in \/.*\/blobs.*Free some, or move the directory/;
 
 test(
-  "an output that does not fit on the disk fails its job alone, and passes once there is space",
+  "an output that does not fit on the disk fails only its job, which succeeds once there is space",
   needs(smallDisk),
   async () => {
     await onSmallDisk(async (disk) => {
@@ -33,7 +33,7 @@ test(
       const [run] = (await farm.job(id, "large")).runList;
       expect(run).toMatchObject({ outcome: "infrastructure_error", outputs: [] });
       expect(run?.message).toMatch(told);
-      // What others had made is still there, and the farm answers.
+      // Outputs of other jobs still exist, and the farm answers.
       const made = await fetch(
         `${farm.url}/api/v1/graphs/${id}/jobs/small/runs/1/outputs/small.out`,
       );
@@ -54,7 +54,7 @@ test(
 );
 
 test(
-  "jobs whose inputs do not fit on the disk say so, and begin by themselves once there is space",
+  "jobs whose inputs do not fit on the disk say so, and start by themselves once there is space",
   needs(smallDisk),
   async () => {
     await onSmallDisk(async ({ farm, repository, fill }) => {
@@ -70,7 +70,7 @@ test(
 );
 
 test(
-  "a worker without room on its disk hands work back, says why, and goes on once there is space",
+  "a worker with a full disk returns work, reports the reason, and continues once there is space",
   needs(smallDisk),
   async () => {
     const repository = await sampleRepository({

@@ -15,7 +15,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { startFarm } from "../support/farm.ts";
 
-test("after kill -9 of the server, a build tool goes on with the operation that it knows", async () => {
+test("after kill -9 of the server, a build tool continues with its operation", async () => {
   const farm = await startFarm({ workers: 0 });
   onTestFinished(() => farm.stop());
   const before = new GrpcChannel({ url: farm.url });

@@ -4,14 +4,14 @@ import { killWhileRunning, victims } from "./kill-while-running.ts";
 const rounds = 5;
 
 test.concurrent.each(victims)(
-  `after kill -9 of the %s in the middle of a job, ${rounds} times, each graph ends green with one published result`,
+  `after kill -9 of the %s during a job, ${rounds} times, each graph succeeds with one published result`,
   async (victim) => {
     const after = await killWhileRunning(victim, rounds);
 
     expect(after.map(({ graph }) => graph.state)).toEqual(after.map(() => "succeeded"));
     for (const { run, log, graph } of after) {
       expect(run).toMatchObject({ number: 1, cause: "first", outcome: "succeeded", exitCode: 0 });
-      // One whole execution, begun once and ended once.
+      // One complete execution, with one start and one end.
       expect(log.match(/^begin/gm)).toHaveLength(1);
       expect(log.match(/^end/gm)).toHaveLength(1);
       expect(graph.jobList.map((job) => job.state)).toEqual([

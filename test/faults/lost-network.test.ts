@@ -17,7 +17,7 @@ const wayOf = (how: string, length: string) => `${how}-${length.replaceAll(" ", 
 
 const lines = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`);
 
-/** One job for each case, on a worker whose network is the case's alone. */
+/** One job for each case, on a worker whose network only this case uses. */
 const definitions = `
 version: 1
 parameters:
@@ -50,7 +50,7 @@ beforeAll(async () => {
       server: proxy.url,
       env: {
         GRANGE_WORKER_PLATFORM: `way=${way}`,
-        // Three silent calls are nearly a usual lease, and longer than one on a busy machine.
+        // Three calls without response take nearly a default lease, and longer on a busy machine.
         ...(length === "shorter" ? { GRANGE_WORKER_LEASE_MS: "120000" } : {}),
       },
     });
@@ -62,12 +62,12 @@ afterAll(async () => {
   await repository.remove();
 });
 
-/** Runs the case's job, and breaks the network once the job has begun to print. */
+/** Runs the case's job, and breaks the network after the job's first output. */
 async function beginAndBreak(how: Breakage, length: string) {
   const way = wayOf(how, length);
   const proxy = proxies.get(way);
   if (proxy === undefined) throw new Error(`there is no worker for ${way}`);
-  // A second try must run the job, too, and not find its result in the cache.
+  // A second try of the test must run the job, too, and not find its result in the cache.
   const parameters = { way, try: randomUUID() };
   const { id } = await farm.submit({ repository: repository.path, parameters });
   await farm.untilLogged(id, "talking", "line 3");
@@ -99,7 +99,7 @@ test.concurrent.each(cases.filter(({ length }) => length === "shorter"))(
   },
 );
 
-/** The farm no longer says that the job runs. */
+/** Resolves when the farm no longer shows the job as running. */
 function untilLeaseIsOver(id: string) {
   return farm.until(id, ({ jobList: [job] }) => job?.state !== "running");
 }
@@ -133,7 +133,7 @@ test.concurrent.each(cases.filter(({ length }) => length.startsWith("until")))(
 
     expect(await outcome(id)).toMatchObject({
       state: "succeeded",
-      // One run and one result: an attempt that came to nothing is not a run of its own.
+      // One run and one result: a lost attempt is not a separate run.
       runList: [{ number: 1, cause: "first", attempt: 2, outcome: "succeeded" }],
       printed: lines,
     });

@@ -3,11 +3,14 @@ import { needs } from "../support/needs/needs.ts";
 import { networkNamespaceNeeds } from "../support/network-namespace.ts";
 import { cutNetwork } from "./cut-network.ts";
 
-/** Longer than everybody's lease, with its beats and its grace: a worker with a usual one is given up in it. */
+/**
+ * Longer than every default lease, with its heartbeats and its grace period: a worker with a default lease loses its
+ * job.
+ */
 const cutSeconds = 20;
 
 test(
-  "a cable that is out for longer than a usual lease costs a worker with a long one nothing",
+  "a network failure that is longer than a default lease has no effect on a worker with a longer lease",
   needs(...networkNamespaceNeeds()),
   async () => {
     const { through, within } = await cutNetwork(cutSeconds);

@@ -10,7 +10,7 @@ import { type Need, needs } from "../support/needs/needs.ts";
 import { type Program, startProgram } from "../support/process.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-/** Runs a command as the first process of a pid namespace with a /proc of its own, as a container does. */
+/** Runs a command as the first process of a pid namespace with a separate /proc, like a container. */
 const container: readonly string[] = [
   "unshare",
   ...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"]),
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 test(
-  "of two containers with one data directory, one has a server, until it is gone; then the other has all that it kept",
+  "of two containers with one data directory, one has a server until it ends; then the other has all of its data",
   needs(pidNamespace, lockingMachine),
   async () => {
     const first = await startFarm({ dataDir, workers: 0, serverWithin: container });

@@ -9,7 +9,7 @@ import { farmDatabaseUrl } from "../support/farm-database-url.ts";
 import { startProgram } from "../support/process.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-/** Two servers of one database and one store of blobs. */
+/** Two servers with one database and one blob store. */
 let first: Farm;
 let second: Farm;
 let repository: SampleRepository;
@@ -50,7 +50,7 @@ async function post<T>(farm: Farm, path: string, body: unknown): Promise<T> {
   return (await answer.json()) as T;
 }
 
-test("a graph that is submitted to both at once, under one id, is one graph", async () => {
+test("a graph that is submitted to both at the same time, with one id, is one graph", async () => {
   const id = randomUUID();
   const request = { repository: repository.path, id };
 
@@ -65,7 +65,7 @@ test("a graph that is submitted to both at once, under one id, is one graph", as
   }
 });
 
-test("a graph that is cancelled at both at once ends once, and both tell of it", async () => {
+test("a graph that is cancelled on both at the same time ends once, and both show it", async () => {
   const { id } = await first.submit({ repository: repository.path });
   const [atFirst, atSecond] = [first.untilOver(id), second.untilOver(id)];
 
@@ -75,7 +75,7 @@ test("a graph that is cancelled at both at once ends once, and both tell of it",
   expect(await atSecond).toEqual(await atFirst);
 });
 
-test("what is submitted to one while the other dies is there when it is back", async () => {
+test("a graph that is submitted to one while the other is killed is visible after the restart", async () => {
   const { id } = await first.submit({ repository: repository.path });
 
   second.server.signal("SIGKILL");
@@ -96,7 +96,7 @@ test("jobs of a graph that one server planned run on workers of the other", asyn
   await Promise.all(workers.map((worker) => worker.finished));
 });
 
-test("a server with blobs of its own is refused, and says what to do", async () => {
+test("a server with a different blob store is refused, with a remedy", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "grange-apart-"));
   const apart = startProgram(
     process.execPath,

@@ -10,9 +10,9 @@ import { type SharedFarm, sharedFarm } from "./shared-farm.ts";
 const sandboxes = await sandboxNeeds(["bubblewrap", "namespaces", "none"]);
 
 /**
- * What a client finds of a command's process is the same in each sandbox: its streams, environment, exit
- * codes, signals and outputs. Without a sandbox, the network is the machine's. `conformance.test.ts` checks
- * all rules with the sandbox that a worker here chooses.
+ * A command's process behaves the same in each sandbox: streams, environment, exit codes, signals and outputs. Without
+ * a sandbox, the network is that of the machine. `conformance.test.ts` checks all rules with the sandbox that a worker
+ * selects on this machine.
  */
 for (const { sandbox, need } of sandboxes) {
   describe(`with sandbox ${sandbox}`, needs(need), () => {

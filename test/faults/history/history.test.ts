@@ -25,11 +25,11 @@ const good: readonly Observation[] = [
   whole,
 ];
 
-test("a history in which all went well breaks no promise", () => {
+test("a correct history violates no promise", () => {
   expect(checkHistory(good)).toEqual([]);
 });
 
-/** Histories that break a promise each, as a farm with a known bug would make them. */
+/** Histories that each violate a promise, as a farm with a known bug would cause them. */
 const bad: readonly [string, readonly Observation[], Violation["promise"]][] = [
   ["an accepted graph is lost", [...good, { kind: "not-found", graph }], "P1"],
   ["an accepted graph is never heard of again", [{ kind: "submitted", graph }], "P1"],
