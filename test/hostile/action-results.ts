@@ -149,7 +149,7 @@ const more: readonly HostileCase<Farms>[] = [
       const code = await asking(farms, farms.closed.mallory, (channel) =>
         write(channel, "victim", action),
       );
-      // Who may not write there keeps it for himself.
+      // A caller without permission writes results that only this caller reads.
       isOneOf(code, "permission_denied", "ok");
       const asked = { instanceName: "victim", actionDigest: toDigestMessage(action) };
       for (const token of [farms.closed.root, undefined]) {

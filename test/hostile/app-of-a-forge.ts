@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What a server is told of the app that it is at a forge; `remove` takes the files away. */
+/** Returns the settings of a server's app at a forge; `remove` deletes the files. */
 export async function appOfAForge(app: {
   readonly id: string;
   readonly privateKey: string;
@@ -26,7 +26,7 @@ export async function appOfAForge(app: {
         ? {}
         : { GRANGE_GITHUB_WEBHOOK_SECRET_OLD: await file("old-secret", oldSecret) }),
       GRANGE_GITHUB_API: app.api,
-      // A forge of ours needs no rest between two writes.
+      // The fake forge needs no pause between two writes.
       GRANGE_GITHUB_PACE_MS: "0",
     },
     remove: () => rm(folder, { recursive: true, force: true }),

@@ -15,7 +15,7 @@ import { openFarm } from "./open-farm.ts";
 
 type Case = HostileCase<HostileFarm>;
 
-/** Refused in words, and not a file of it is anywhere. */
+/** Checks that the artifact is refused with a message, and that no file of it exists. */
 async function unpacked(bytes: Uint8Array): Promise<readonly string[]> {
   const place = await mkdtemp(join(tmpdir(), "grange-unpacked-"));
   try {
@@ -142,7 +142,7 @@ const archives: readonly Case[] = [
     alone: true,
     async run({ full }) {
       const zeros = gzipSync(Buffer.alloc(1_048_576), { level: 1 });
-      // Members after one another are one stream.
+      // Consecutive gzip members are one stream.
       const bomb = Buffer.concat(Array.from({ length: full ? 2_048 : 300 }, () => zeros));
       await assert.rejects(readTarball(bomb), /holds more than 268435456 bytes/);
     },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type AuthTarget, goodClaims } from "./auth-target.ts";
 import type { HostileCase } from "./case.ts";
 
-/** A secret in an address, which must be refused before anything is done, and told to nobody. */
+/** A secret in a URL, which must be refused before any action, and must not be logged. */
 function inAddress(
   name: string,
   pathOf: (secret: string) => string,

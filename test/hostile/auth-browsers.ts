@@ -12,7 +12,7 @@ type Headers = Readonly<Record<string, string>>;
 const drain = { pattern: "evil-*", reason: "mine" };
 const originOf = ({ url }: AuthTarget) => new URL(url).origin;
 
-/** What another site makes the browser of somebody who is signed in send. */
+/** A request that another site causes in the browser of a signed-in user. */
 function forged(
   name: string,
   headersOf: (target: AuthTarget, csrf: string) => Headers | Promise<Headers>,
@@ -38,7 +38,7 @@ async function nothingDone({ url }: AuthTarget): Promise<void> {
   assert.deepEqual(await (await fetch(`${url}/api/v1/drains`)).json(), []);
 }
 
-/** All routes that change something, as the application itself lists them. */
+/** Returns all routes that make changes, from the application's own list. */
 function changingRoutes(): { readonly method: string; readonly path: string }[] {
   const logger = pino({ level: "silent" });
   const app = httpApp({

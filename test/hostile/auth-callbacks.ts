@@ -3,7 +3,7 @@ import { type Browser, cookieJarBrowser } from "../support/cookie-jar-browser.ts
 import type { AuthTarget } from "./auth-target.ts";
 import type { HostileCase } from "./case.ts";
 
-/** An answer of the provider that signs nobody in. */
+/** A response of the provider that must not sign in a user. */
 function unanswered(
   name: string,
   bring: (

@@ -6,7 +6,7 @@ import type { HostileCase } from "./case.ts";
 
 type Forge = (target: AuthTarget) => Promise<string> | string;
 
-/** A token that must not be taken, with the reason that is given, for reading nor for anything else. */
+/** A token that must be refused for reading and for all other calls, with this reason. */
 function refused(name: string, forge: Forge, why: RegExp): HostileCase<AuthTarget> {
   return {
     name: `a signed token ${name}`,
@@ -34,7 +34,7 @@ function refused(name: string, forge: Forge, why: RegExp): HostileCase<AuthTarge
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const now = () => Math.floor(Date.now() / 1_000);
 
-/** One whose outside is made up, with any signature. */
+/** Returns a token with the given header and claims, and any signature. */
 function madeUp(header: object, claims: object, signature = "AAAA"): string {
   return `${part(header)}.${part(claims)}.${signature}`;
 }

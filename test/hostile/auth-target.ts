@@ -14,25 +14,27 @@ export interface AuthTarget {
   /** Trusted for another principal. */
   readonly otherIssuer: TokenIssuer;
   readonly audience: string;
-  /** Somebody who may do everything, by a token. */
+  /** A token with all permissions. */
   readonly root: string;
-  /** All that the server has written into its log. */
+  /** Returns the complete log of the server. */
   readonly logged: () => string;
-  /** A browser in which that token was pasted in. */
+  /** Returns a browser that is signed in with a token. */
   signIn(token?: string): Promise<Browser>;
   standing(browser: Browser): Promise<SessionStanding>;
-  /** POSTs JSON below /api/v1, with just these headers. */
+  /** POSTs JSON below /api/v1, with exactly these headers. */
   post(
     path: string,
     body: unknown,
     headers?: Readonly<Record<string, string>>,
     browser?: Browser,
   ): Promise<Response>;
-  /** Begins to sign in at the provider; answers where that sends the browser back to. */
+  /**
+   * Starts a sign-in at the provider; returns the URL to which the provider redirects the browser.
+   */
   callbackFor(browser: Browser, returnTo?: string): Promise<URL>;
 }
 
-/** A token whose signature, issuer, audience and subject are good. */
+/** Returns claims with a correct issuer, audience and subject. */
 export function goodClaims({ audience }: AuthTarget): {
   readonly aud: string;
   readonly sub: string;

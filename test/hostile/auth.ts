@@ -5,7 +5,7 @@ import { signedTokenCases } from "./auth-signed-tokens.ts";
 import { type AuthTarget, openAuthTarget } from "./auth-target.ts";
 import type { HostileSuite } from "./case.ts";
 
-/** Signed tokens, sessions of browsers, answers of identity providers, tokens in addresses. */
+/** Signed tokens, sessions of browsers, responses of identity providers, tokens in URLs. */
 export const authSuite: HostileSuite<AuthTarget> = {
   interface: "Auth",
   atLeast: 25,

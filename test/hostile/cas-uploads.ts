@@ -16,7 +16,7 @@ const { batchUpdateBlobs, batchReadBlobs } = ContentAddressableStorage.method;
 const MiB = 1_048_576;
 
 const illegalHashes = ["a".repeat(63), "a".repeat(65), "", " ".repeat(64), "g".repeat(64)];
-/** Frames that any decoder skips: no byte of output however many come. */
+/** Frames that every decoder skips: they have no output, however many there are. */
 const skippable = Buffer.concat(
   Array.from({ length: 64 }, () =>
     Buffer.concat([Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0, 0, 1, 0]), Buffer.alloc(65_536)]),
@@ -85,7 +85,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
         upload(farm, [{ resourceName, data: bytes, finishWrite: true }]),
         upload(farm, [{ resourceName, data: wrong, finishWrite: true }]),
       ]);
-      // Who comes when the blob is there already is told so, and his bytes are not looked at.
+      // If the blob exists, the client gets OK, and its bytes are not read.
       isOneOf(bad, "invalid_argument", "aborted", "unavailable", "ok");
       await upload(farm, [{ resourceName, data: bytes, finishWrite: true }]);
       assert.deepEqual(Buffer.from((await farm.blobs.get(digest)) ?? []), bytes);
@@ -159,7 +159,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
   refused("zstd with a window of 2 GiB", "invalid_argument", (_, digest) => [
     {
       resourceName: nameOf(digest, "a", "zstd"),
-      // Frame header without a single segment, its window descriptor at 31 bits.
+      // Frame header without a single segment; the window descriptor has 31 bits.
       data: Buffer.from("28b52ffd00a8010000", "hex"),
       finishWrite: true,
     },

@@ -1,33 +1,32 @@
 /**
- * One thing that somebody who means harm hands to the farm, named by what is tried ("a blob whose
- * size is below zero").
+ * One attack on the farm, named by what it tries ("a blob whose size is below zero").
  *
- * Methods, not properties, so that suites of different targets stand in one list.
+ * Methods, not properties, so that suites of different targets fit in one list.
  */
 export interface HostileCase<Target> {
   readonly name: string;
-  /** Holds the machine while it runs, or changes what other cases look at: it runs by itself. */
+  /** It uses much of the machine or changes state that other cases read: it runs alone. */
   readonly alone?: boolean;
-  /** Throws what was not as it should have been; ends well when the farm did as it must. */
+  /** Throws if the farm did not behave as it must. */
   run(target: Target, clock?: RefusalClock): Promise<void>;
 }
 
-/** Told how long a refusal took, where a case does more than to be refused. */
+/** Receives the duration of a refusal, for a case that does more than this refusal. */
 interface RefusalClock {
   readonly took: (ms: number) => void;
 }
 
 export interface HostileSuite<Target = unknown> {
-  /** The interface that is attacked, in the words of the documents. */
+  /** The attacked interface, with its name in the documents. */
   readonly interface: string;
-  /** So many cases there are at the least. */
+  /** The minimum number of cases. */
   readonly atLeast: number;
   readonly cases: readonly HostileCase<Target>[];
   open(options: OpenOptions): Promise<OpenSuite<Target>>;
 }
 
 export interface OpenOptions {
-  /** Sizes as they are written in the case's name; without it, smaller ones that say the same. */
+  /** The full sizes in the cases' names; otherwise smaller sizes with the same effect. */
   readonly full: boolean;
 }
 
@@ -36,5 +35,5 @@ export interface OpenSuite<Target> {
   readonly stop: () => Promise<void>;
 }
 
-/** Heavy sizes run where somebody asks for them. */
+/** Large sizes run only on request. */
 export const isFull = process.env["GRANGE_HOSTILE_FULL"] !== undefined;

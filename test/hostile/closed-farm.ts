@@ -7,23 +7,23 @@ import { appOfAForge } from "./app-of-a-forge.ts";
 import { as, type HostileFarm, startHostileFarm } from "./hostile-farm.ts";
 import { shared } from "./shared-target.ts";
 
-/** The one private address that the closed farm's Git goes to. */
+/** The only private address that the closed farm's Git may access. */
 export const allowedPrivateHost = "127.0.0.2";
 
-/** What the webhooks of the closed farm are signed with, and were before. */
+/** The current and the previous secret that signs webhooks of the closed farm. */
 export const webhookSecrets = ["a secret that is in use", "the secret before"] as const;
 
-/** A closed farm: `root` may do all, `mallory` all in her own project and repository, `anyone` only reads. */
+/** A closed farm: `root` has all permissions, `mallory` all in her own project and repository, `anyone` only reads. */
 export interface ClosedFarm extends HostileFarm {
   readonly root: string;
   readonly mallory: string;
-  /** Where its people sign in. */
+  /** The identity provider of its users. */
   readonly provider: TestProvider;
 }
 
 export const openClosedFarm = shared(async (full): Promise<ClosedFarm> => {
   const keys = generateKeyPairSync("rsa", { modulusLength: 2_048 });
-  // A forge that is nowhere: its webhooks are taken, and nothing else comes of it.
+  // A forge that does not exist: its webhooks are accepted, and have no further effect.
   const app = await appOfAForge({
     id: "1",
     privateKey: keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
@@ -61,7 +61,9 @@ export const openClosedFarm = shared(async (full): Promise<ClosedFarm> => {
   };
 });
 
-/** Gives rights to two, and takes everybody's away; answers the tokens of the two. */
+/**
+ * Grants permissions to two users, and revokes those of everyone; returns the tokens of the two.
+ */
 async function closed(farm: HostileFarm) {
   const tokenOf = async (principal: string) => {
     const made = await farm.ask("/tokens", { principal });

@@ -12,7 +12,7 @@ import {
 } from "./comment-farm.ts";
 import { commentRaces } from "./comment-races.ts";
 
-/** Somebody says it on a fork's pull request; it must come to this, and approve of nothing. */
+/** A comment on a fork's pull request; it must have this result, and must approve nothing. */
 function refused(
   name: string,
   by: string,
@@ -35,7 +35,10 @@ function refused(
   };
 }
 
-/** What somebody who may says in a way that does not count. What comes after it is heard. */
+/**
+ * A comment of a user with permission in a form that does not count. A later valid comment has an
+ * effect.
+ */
 function unheard(name: string, body: string, by = "octocat"): HostileCase<CommentFarm> {
   return {
     name,
@@ -51,7 +54,7 @@ function unheard(name: string, body: string, by = "octocat"): HostileCase<Commen
   };
 }
 
-/** Nothing that others wrote is markup outside of code spans. */
+/** Checks that no text of others is markup outside of code spans. */
 function assertPlain(reply: string | undefined): void {
   const outside = (reply ?? "")
     .replace(/^(?:<!-- [^\n]*? -->)+\n/, "")

@@ -5,7 +5,7 @@ import type { OpenOptions, OpenSuite } from "./case.ts";
 import type { HostileFarm } from "./hostile-farm.ts";
 import { type OpenFarm, openFarm } from "./open-farm.ts";
 
-/** A farm that watches a repository at a GitHub of ours. `octocat` may write there; `mallory` may read. */
+/** A farm that watches a repository at a fake GitHub. `octocat` has write access there; `mallory` may read. */
 export interface CommentFarm {
   readonly pid: number;
   readonly farm: HostileFarm;
@@ -46,7 +46,7 @@ async function watched(farm: OpenFarm): Promise<CommentFarm> {
   return { pid, farm, github, repository };
 }
 
-/** What a comment came to: our reaction to it, and our answer. */
+/** The result of a comment: the farm's reaction to it, and its reply. */
 interface CameTo {
   readonly reaction: string | undefined;
   readonly reply: string | undefined;
@@ -76,7 +76,7 @@ export function cameTo({ github, repository }: CommentFarm, pull: number, commen
   return { reaction, reply };
 }
 
-/** Waits for what comes of a comment; `hasReply`: for an answer, too. */
+/** Waits for the result of a comment; with `hasReply` also for a reply. */
 export async function answered(
   target: CommentFarm,
   pull: number,
@@ -116,7 +116,7 @@ async function pullOnPage({ farm }: CommentFarm, pull: number): Promise<PullOnPa
   return pulls.find(({ number }) => number === pull);
 }
 
-/** The farm has read the head that the forge has. */
+/** Waits until the farm has read the forge's present head. */
 export async function seen(target: CommentFarm, pull: number): Promise<PullOnPage> {
   const { head } = target.repository.pullState(pull);
   return until(`pull request ${pull} at ${head}`, async () => {

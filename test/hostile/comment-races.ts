@@ -11,7 +11,7 @@ import {
   seen,
 } from "./comment-farm.ts";
 
-/** What was said, or what it was said of, is another by the time that it is looked at. */
+/** The comment or the commit changes before the farm reads it. */
 export const commentRaces: readonly HostileCase<CommentFarm>[] = [
   {
     name: "a comment that was edited into a command",
@@ -19,7 +19,7 @@ export const commentRaces: readonly HostileCase<CommentFarm>[] = [
       const pull = await aFork(target);
       await seen(target, pull);
       const comment = await target.repository.comment(pull, "octocat", "looks good");
-      // GitHub counts whole seconds: of an edit within the same one nobody can tell.
+      // GitHub's times are whole seconds: an edit in the same second cannot be detected.
       await rest(1_100);
       await target.repository.editComment(comment, "@grange approve", "mallory");
       const came = await answered(target, pull, comment);

@@ -10,7 +10,9 @@ import { pullComment } from "#forge/reports/pull-comment.ts";
 import { aFailedJob, aGraph, aReport, aRequest } from "../../src/forge/reports/told.fixture.ts";
 import type { HostileCase, HostileSuite } from "./case.ts";
 
-/** Everything that others name, named so: the comment, the check run, an answer that a pull request would show. */
+/**
+ * Returns all texts for a forge that contain names from others: the comment, the check run, a reply to a pull request.
+ */
 function saidWith(evil: string): readonly string[] {
   const bad = aReport(1_100);
   const named = {
@@ -64,19 +66,19 @@ function never(): never {
   throw new Error("it is there");
 }
 
-/** What a forge would read as markup: all but blocks of code and code spans. */
+/** Returns the text that a forge interprets as markup: all but code blocks and code spans. */
 function outsideCode(text: string): string {
   return (
     text
       .replaceAll(/^(`{3,})text\n[^]*?\n\1$/gm, "")
       .replaceAll(/`[^`\n]*`/g, "")
-      // Ours: the fold, and links to the farm.
+      // Markup of the farm itself: the fold, and links to the farm.
       .replaceAll(/<\/?(?:details|summary)>/g, "")
       .replaceAll(/\]\(https:\/\/farm\.test\/[^)\s]*\)/g, "")
   );
 }
 
-/** The word is in it, and is nothing but a word. */
+/** Checks that the name is in the text, and only as plain text. */
 function nothingOf(name: string, evil: string, sign: RegExp): HostileCase<undefined> {
   return {
     name,

@@ -43,7 +43,7 @@ export const entry = (
 });
 export const alone = (entries: readonly IndexEntry[], more: Partial<IndexDelta> = {}) =>
   encodeIndex({ base: undefined, entries, removed: [], ...more });
-/** As no client of ours would write it: ours keeps to the limits. */
+/** Our client would respect the limits, so these are raw calls. */
 const keyK = { namespace: "ccache", key: "k" };
 export const written = (
   said: Pick<MessageInitShape<typeof IndexEntrySchema>, "blobs" | "inputs">,
@@ -59,10 +59,10 @@ interface Publishing {
   readonly commits?: string[];
 }
 
-/** The blobs of the project that all of this is told of. */
+/** The project's blobs, to which the attempts refer. */
 export const blobsOf = (channel: GrpcChannel) => remoteBlobStore(channel, "hostile");
 
-/** What became of it: the code of a refusal, or how much was taken. */
+/** Returns the code of a refusal, or how many entries were accepted. */
 export async function published(
   channel: GrpcChannel,
   entries: Digest,

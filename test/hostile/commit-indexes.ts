@@ -153,7 +153,7 @@ const cases: readonly Case[] = [
     name: "an index, a result and a report of nobody's, and in another's project",
     async run({ closed }) {
       for (const token of [undefined, closed.mallory]) {
-        // Who has a name writes for himself; nothing of it is there to be kept.
+        // A caller with a name writes only for itself; none of the named blobs exists.
         const his = token === undefined ? [] : ["ok", "failed_precondition", "invalid_argument"];
         const wanted = ["permission_denied", "unauthenticated", ...his];
         const channel = new GrpcChannel({

@@ -14,7 +14,7 @@ import {
   root,
 } from "./fork-target.ts";
 
-/** Main runs what a pull request ran, and has a result of its own. */
+/** Checks that main runs a job again that a pull request ran, and has its own result. */
 async function runsAnew({ onMain, run }: Fork, jobs: object, first: Run): Promise<void> {
   const own = await run(await onMain(jobs));
   assert.equal(own.outcome, "succeeded", own.message ?? "");
@@ -22,13 +22,13 @@ async function runsAnew({ onMain, run }: Fork, jobs: object, first: Run): Promis
   assert.notEqual(own.executionId, null);
   assert.notEqual(own.executionId, first.executionId);
   assert.notEqual(outputOf(own), outputOf(first));
-  // They are the same to the cache: it was not for want of a key.
+  // This run is a hit, so the action can be cached: main did not use the pull request's result.
   const again = await run(await onMain(jobs));
   assert.notEqual(again.cachedFrom, null);
   assert.equal(outputOf(again), outputOf(own));
 }
 
-/** Writes what main, or anybody else, will read. */
+/** Attempts to write data that main or others read. */
 export const forkPoisons: readonly ForkCase[] = [
   {
     name: "runs first what main will run, to have made its result",
@@ -134,7 +134,8 @@ export const forkPoisons: readonly ForkCase[] = [
       const made = await fork.run(await fork.onPull(jobs));
       const hash = made.actionDigest.split("/")[0];
       const at = `${fork.farm.url}/cache/default/bazel/ac/${hash}`;
-      // A result with exit code 0 and nothing else: a legal one, which says that nothing was made.
+      // A result with exit code 0 and nothing else: it is valid, and means that there are no
+      // outputs.
       const body = new Uint8Array([0x20, 0x00]);
       for (const headers of [fork.mallory, {}]) await fetch(at, { method: "PUT", headers, body });
       assert.equal((await fetch(at)).status, 404);

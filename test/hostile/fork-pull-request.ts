@@ -4,7 +4,7 @@ import { forkPoisons } from "./fork-poisons.ts";
 import { forkReaches, forkReads, forkStays } from "./fork-reads-and-stays.ts";
 import { type Fork, type ForkCase, fresh, openFork, random, refused } from "./fork-target.ts";
 
-/** A call of the API in the name of the author of the pull request, and in nobody's. */
+/** A call of the API with the permissions of the pull request's author, and no others. */
 function denied(
   name: string,
   call: (graph: string) => readonly [path: string, body: object],
@@ -93,7 +93,7 @@ const others: readonly ForkCase[] = [
   ]),
 ];
 
-/** Somebody sends a pull request from a fork, whose definitions and commands are all theirs. */
+/** A user sends a pull request from a fork, with definitions and commands that this user wrote. */
 export const forkPullRequestSuite: HostileSuite<Fork> = {
   interface: "pull requests from forks",
   atLeast: 25,

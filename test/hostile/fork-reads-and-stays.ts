@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { processesWith } from "../support/processes-with.ts";
 import { type ForkCase, fresh, random, refused, tries } from "./fork-target.ts";
 
-/** Reads what it is not given. */
+/** Attempts to read data without permission. */
 export const forkReads: readonly ForkCase[] = [
   refused("names a secret", { a: { commands: "x", inputs: [], secrets: "MAINS" } }, /secrets/),
   {
@@ -50,7 +50,7 @@ export const forkReads: readonly ForkCase[] = [
   ),
 ];
 
-/** Reaches beyond its run. */
+/** Attempts to affect processes outside of the run. */
 export const forkReaches: readonly ForkCase[] = [
   refused("asks for the network", { a: { commands: "x", network: true } }, /network/),
   tries(
@@ -74,7 +74,7 @@ export const forkReaches: readonly ForkCase[] = [
 ];
 
 const left = `86401.${process.pid}`;
-/** Leaves something for those after it, or beside it. */
+/** Attempts to leave data for later or parallel runs. */
 export const forkStays: readonly ForkCase[] = [
   {
     name: "leaves a process behind",

@@ -10,14 +10,14 @@ import { type FarmHere, startFarmHere } from "../support/farm-here.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 import type { HostileCase } from "./case.ts";
 
-/** A closed farm with a worker, a repository that it trusts, and somebody who may only open pull requests. */
+/** A closed farm with a worker, a trusted repository, and a user who may only open pull requests. */
 export interface Fork {
   readonly farm: FarmHere;
   readonly repository: SampleRepository;
   readonly mallory: Readonly<Record<string, string>>;
-  /** A graph of the main branch, as who may submit there asks for it. */
+  /** Submits a graph of the main branch, as a user with permission. */
   readonly onMain: (jobs: object, more?: object) => Promise<string>;
-  /** A graph of a fork's pull request, as the farm makes it for itself. */
+  /** Submits a graph of a fork's pull request, as the farm does itself. */
   readonly onPull: (
     jobs: object,
     more?: { readonly pull?: number; readonly rules?: boolean },
@@ -30,19 +30,19 @@ export const root: Principal = {
   name: "root",
   grants: [{ verb: "*", repository: "*", branch: "*", priorityCap: null, top: true }],
 };
-/** As forges act: nothing above the usual. */
+/** The principal of forges: it has only the default permissions. */
 export const forge: Principal = {
   name: "forge",
   grants: [{ verb: "submit", repository: "*", branch: "*", priorityCap: 0, top: false }],
 };
-/** What the usual policy lets forks have. */
+/** The limits of the default policy for forks. */
 export const outsiders = { network: false, platform: { OSFamily: ["*"], ISA: ["*"] } };
 const secret = "what-only-main-may-know-4711";
 
 export const definitionsOf = (job: string) =>
   `version: 1\njobs: { ${job}: { commands: "true", inputs: [] } }\n`;
 
-/** A commit beside main's, with other definitions; answers its id. */
+/** Makes a commit on another branch than main, with other definitions; returns its id. */
 export async function commitAside(
   repository: SampleRepository,
   definitions: string,
@@ -119,7 +119,7 @@ export async function openFork() {
   };
 }
 
-/** A job that is like no other: nothing of another case can be known of it. */
+/** A job that differs from all others: no result of another case fits it. */
 export const fresh = (commands: string | readonly string[], more: object = {}) => ({
   a: { commands, inputs: [], outputs: ["out"], environment: { CASE: randomUUID() }, ...more },
 });
@@ -127,7 +127,7 @@ export const outputOf = (run: Run) =>
   String(run.outputs.find(({ path }) => path === "out")?.digest);
 export const random = "cat /proc/sys/kernel/random/uuid > out";
 
-/** What the run of a pull request tries does not come to that. */
+/** A case in which the run of a pull request tries something without success. */
 export function tries(
   name: string,
   commands: string | readonly string[],
@@ -149,7 +149,7 @@ export function tries(
   };
 }
 
-/** Definitions that the farm makes no graph of, and says why. */
+/** Definitions for which the farm makes no graph, and a reason. */
 export function refused(name: string, jobs: object, says: RegExp): ForkCase {
   return {
     name,

@@ -22,7 +22,10 @@ export const call = {
   te: "trailers",
 };
 
-/** Streams until the farm has had enough, or so many; then another connection is served. */
+/**
+ * Sends a stream until the farm refuses it or until a maximum; then another connection must be
+ * served.
+ */
 export async function flood(
   farm: HostileFarm,
   most: number,

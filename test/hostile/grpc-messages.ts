@@ -17,14 +17,14 @@ import { openFarm } from "./open-farm.ts";
 const { findMissingBlobs } = ContentAddressableStorage.method;
 const { register, claim } = Workers.method;
 
-/** A field of bytes. */
+/** Returns a field of bytes. */
 const field = (number: number, value: Uint8Array | string) =>
   new BinaryWriter()
     .tag(number, WireType.LengthDelimited)
     .bytes(typeof value === "string" ? Buffer.from(value) : value)
     .finish();
 
-/** An Any in an Any in an Any … */
+/** Returns an Any in an Any in an Any … */
 function anyInAny(levels: number): Uint8Array {
   let inner: Uint8Array = Buffer.of();
   for (let n = 0; n < levels; n++) {
@@ -178,7 +178,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
         try {
           attacking.settings({ initialWindowSize: 65_535 }, () => {});
         } catch {
-          // Our own side counts, too.
+          // Our own side counts as well.
         }
       }),
   },
@@ -205,7 +205,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
         stream.write(Buffer.of(byte));
         await new Promise((resolve) => setImmediate(resolve));
       }
-      // The message has no end yet: whoever waited for it would not be served at all.
+      // The message is incomplete: a server that waited for its end would not answer.
       isOneOf(await farm.raw(findMissingBlobs, [frameOf(Buffer.of())]), "ok");
       slow.destroy();
     },

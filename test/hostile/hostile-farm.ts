@@ -6,14 +6,14 @@ import { grange } from "../support/farm.ts";
 import { copyCluster } from "../support/prepared-cluster.ts";
 import { startProgram } from "../support/process.ts";
 
-/** A server of its own process, so that what it takes and whether it lives are its own. */
+/** A server in a separate process, so that its memory and its end can be measured. */
 export interface HostileFarm extends Target {
   readonly dataDir: string;
   readonly pid: number;
   readonly full: boolean;
-  /** All that the server has written into its log. */
+  /** Returns the complete log of the server. */
   readonly logged: () => string;
-  /** Over HTTP, below /api/v1; the body goes as JSON. */
+  /** Sends a request below /api/v1; the body is sent as JSON. */
   readonly ask: (path: string, body?: unknown, init?: RequestInit) => Promise<Answer>;
 }
 
@@ -21,12 +21,12 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** What is in the error, if it is one. */
+  /** The message of the error, if it is one. */
   readonly said: string;
   json(): unknown;
 }
 
-/** Headers of whoever holds that token. */
+/** Returns the headers for a token. */
 export function as(token: string | undefined): RequestInit {
   return token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
 }
@@ -91,7 +91,7 @@ function errorIn(text: string): string {
   }
 }
 
-/** MiB that are this process's alone, and its share of what several have. */
+/** Returns the MiB of memory that only this process uses, and its share of shared memory. */
 export async function residentMiB(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8");
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) / 1_024;

@@ -16,7 +16,10 @@ export const importing = (suite: string, tool: string, output: string, more: obj
 
 export const newSuite = () => `hostile-${randomUUID().slice(0, 8)}`;
 
-/** Refused with these words and where; the series have nothing of it. */
+/**
+ * A case whose import is refused with these words and with the place; the series then have no part
+ * of it.
+ */
 export function refused(name: string, tool: string, output: string, says: RegExp): Case {
   return {
     name,
@@ -31,7 +34,7 @@ export function refused(name: string, tool: string, output: string, says: RegExp
   };
 }
 
-/** Taken; what the farm says of it afterwards is to be looked at. */
+/** A case whose import is accepted; the farm's response is checked afterwards. */
 export function taken(
   name: string,
   tool: string,

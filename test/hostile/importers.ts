@@ -215,7 +215,8 @@ const cases: readonly Case[] = [
       })),
     ),
     async (farm, suite) => {
-      // A suite's words begin with a letter, a digit or @ and hold neither = nor (: whoever exports them exports no formula.
+      // Names in a suite begin with a letter, a digit or @ and contain neither = nor (: an export of them contains no
+      // formula.
       assert.equal(/"benchmark":"[=+\-\t]/.test(await words(farm, suite)), false);
     },
   ),

@@ -5,7 +5,7 @@ import { openFarm } from "./open-farm.ts";
 import { type Case, job, submit, type Templates } from "./template-attempts.ts";
 import { places } from "./template-places.ts";
 
-/** Definitions that are refused with these words, and with the line where that is told. */
+/** Definitions that are refused with these words, and with the line if one is expected. */
 function refused(name: string, text: string, says: RegExp, line?: number): Case {
   return {
     name,

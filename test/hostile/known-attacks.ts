@@ -5,12 +5,12 @@ import type { HostileCase } from "./case.ts";
 import type { HostileFarm } from "./hostile-farm.ts";
 
 /**
- * An attack on what build tools speak: refused with the code that it wants, nothing is left of it,
- * and an honest client is served after it. By itself, since what is left is counted.
+ * An attack on the protocols of build tools: it is refused with the expected code, leaves nothing,
+ * and an honest client is served afterwards. It runs alone, because the remaining data is counted.
  */
 export function tried(attacks: readonly Attack[]): HostileCase<HostileFarm>[] {
   return attacks.map((attack, at) => ({
-    // Names are cut to be read; two that were told apart by their ends are by their places.
+    // Names are cut; two that differ only at their ends get numbers.
     name:
       attacks.findIndex(({ name }) => name === attack.name) === at
         ? attack.name
@@ -25,7 +25,7 @@ export function tried(attacks: readonly Attack[]): HostileCase<HostileFarm>[] {
   }));
 }
 
-/** The answer that a call got is one of these. */
+/** Checks that the response of a call is one of these. */
 export function isOneOf(got: string, ...wanted: readonly string[]): void {
   assert(wanted.includes(got), `${got} instead of ${wanted.join(" or ")}`);
 }

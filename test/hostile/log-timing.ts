@@ -9,7 +9,7 @@ import { type HostileFarm } from "./hostile-farm.ts";
 const esc = "\u001b";
 const bell = "\u0007";
 
-/** How much longer a piece of work takes for 4n than for n, at best of some: linear is 4, quadratic 16. */
+/** Returns the ratio of the times for 4n and n, the best of some tries: linear is 4, quadratic 16. */
 function growth(work: (times: number) => void, times: number): number {
   const best = (n: number) => {
     let least = Number.POSITIVE_INFINITY;
@@ -34,7 +34,7 @@ const sequences: Readonly<Record<string, string>> = {
   "beginnings of addresses": "http://",
 };
 
-/** Judging and showing of a log is not slow by what is in it. */
+/** The time to judge and show a log is linear in its size. */
 export const linear: readonly HostileCase<HostileFarm>[] = Object.entries(sequences).map(
   ([what, piece]) => ({
     name: `10^7 ${what} (10^5 in the short run) take linear time`,

@@ -13,11 +13,11 @@ import { finishAs, withLease } from "./rogue-worker.ts";
 const esc = "\u001b";
 const bell = "\u0007";
 
-/** What steers a terminal: all of C0 and C1 but line breaks and tabs. */
+/** Control characters for a terminal: all of C0 and C1 except line breaks and tabs. */
 const steers = /[^\P{Cc}\n\r\t]/u;
 const colours = new RegExp(`${esc}\\[[0-9;:]*m`, "g");
 
-/** What the page draws of a log, a token each. */
+/** Returns the tokens that the page draws for a log. */
 function drawn(log: string): Token[] {
   const lines = new LogLines();
   lines.push(log);
@@ -27,7 +27,7 @@ function drawn(log: string): Token[] {
 }
 const textOf = (tokens: readonly Token[]) => tokens.map(({ text }) => text).join("");
 
-/** What it must come to on the page, and that a terminal is not steered by it. */
+/** Checks the text on the page, and that a terminal gets no control characters. */
 function shown(
   name: string,
   log: string,

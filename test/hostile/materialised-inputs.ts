@@ -14,11 +14,11 @@ import { copiedInputRoots, type InputRoots } from "#worker/input-root/input-root
 import { LocalStore } from "#worker/local-store.ts";
 import type { HostileCase, HostileSuite, OpenSuite } from "./case.ts";
 
-/** What makes inputs at a worker, fed from a store that looked at nothing. */
+/** Makes inputs on a worker, from a store that has checked nothing. */
 interface Maker {
   readonly roots: InputRoots;
   readonly store: BlobStore;
-  /** A folder that is the job's, inside one in which nothing else may come to lie. */
+  /** A directory of the job, in a parent directory to which nothing else may be written. */
   readonly place: () => Promise<{ readonly around: string; readonly scratch: string }>;
 }
 type Tree = MessageInitShape<typeof DirectorySchema>;
@@ -34,7 +34,7 @@ async function put({ store }: Maker, tree: Tree): Promise<Digest> {
   return digest;
 }
 
-/** Nothing is made of it that leads out, or lies outside. */
+/** Checks that no made file leads out of the directory or is outside of it. */
 function refused(name: string, treeOf: (maker: Maker) => Tree | Promise<Tree>): Case {
   return {
     name,
@@ -116,7 +116,7 @@ async function open(): Promise<OpenSuite<Maker>> {
   };
 }
 
-/** What the server refused, once more where it would do harm: at a worker that trusts no server. */
+/** Trees that the server refuses, tested again at a worker, which must not rely on the server. */
 export const materialisedInputSuite: HostileSuite<Maker> = {
   interface: "inputs, as a worker makes them",
   atLeast: 10,

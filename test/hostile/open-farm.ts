@@ -6,9 +6,9 @@ import { type HostileFarm, startHostileFarm } from "./hostile-farm.ts";
 import { shared } from "./shared-target.ts";
 
 /**
- * An open farm, as on one's own machine: who attacks may do everything that is allowed.
+ * An open farm, like one on a developer's machine: the attacker may do everything that is allowed.
  *
- * It is an app at a GitHub of ours, which sends it webhooks.
+ * It is an app at a fake GitHub, which sends webhooks to it.
  */
 export interface OpenFarm extends HostileFarm {
   readonly github: FakeGitHub;

@@ -18,14 +18,14 @@ import { allowedPrivateHost, type ClosedFarm, openClosedFarm } from "./closed-fa
 import { as } from "./hostile-farm.ts";
 
 interface Outside extends ClosedFarm {
-  /** On 127.0.0.1, which the farm may not go to: how often somebody came, and to where. */
+  /** On 127.0.0.1, which the farm may not access: the visits and their paths. */
   readonly trap: { readonly port: number; readonly visits: string[] };
-  /** On 127.0.0.2, which it may: it sends everybody to the trap. */
+  /** On 127.0.0.2, which the farm may access: it redirects everyone to the trap. */
   readonly sender: { readonly port: number; readonly visits: string[] };
 }
 type Case = HostileCase<Outside>;
 
-/** Nobody goes there, and who asked is told why. */
+/** Checks that nobody visits the trap, and that the caller gets the reason. */
 function nowhere(
   name: string,
   address: (port: number) => string,
@@ -123,7 +123,7 @@ const byGit: readonly Case[] = [
       const folder = await mkdtemp(join(tmpdir(), "grange-rebound-"));
       const git = await openGit(folder);
       try {
-        // The name is nobody's: Git gets anywhere only by what was looked at before.
+        // The host name does not exist: Git can only use the address that was checked before.
         await git.run(["ls-remote", access.url], { access });
         assert(farm.sender.visits.some((path) => path.includes("rebound")));
         assert.deepEqual(farm.trap.visits, []);
@@ -135,14 +135,17 @@ const byGit: readonly Case[] = [
   },
 ];
 
-/** What a suite says of its artifacts: the server asks there, and collectors fetch what it found. */
+/** A suite's artifact source: the server reads it, and collectors fetch from it. */
 function suiteFrom(name: string, repository: string) {
   return toySuite(repository, { name, target: "t", sets: [["a"]] });
 }
 
 let suites = 0;
 
-/** The source of a suite is not asked, and who wants something measured of it is told why. */
+/**
+ * Checks that the source of a suite is not read, and that a request for a measurement gets the
+ * reason.
+ */
 function unasked(
   name: string,
   address: (port: number) => string,
@@ -213,7 +216,7 @@ const bySuites: readonly Case[] = [
 
 const told = (url: string) => ({ id: "00000000-0000-4000-8000-000000000000", url, body: {} });
 
-/** A notification that reaches nobody, though its URL begins with what is allowed. */
+/** Checks that a notification is not sent, although its URL begins with an allowed prefix. */
 function unsent(
   name: string,
   allowed: (port: number) => string,

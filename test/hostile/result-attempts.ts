@@ -19,7 +19,7 @@ export const { updateActionResult, getActionResult } = ActionCache.method;
 type Result = MessageInitShape<typeof ActionResultSchema>;
 
 export interface Farms extends HostileFarm {
-  /** The same program where who asks must say who they are. */
+  /** The same program, on a farm that requires authentication. */
   readonly closed: ClosedFarm;
 }
 
@@ -69,7 +69,7 @@ export const tree = (root: Dir, children: readonly Dir[] = []) =>
 export const directoryOf = (init: Dir): Digest =>
   digestOf(toBinary(DirectorySchema, create(DirectorySchema, init)));
 
-/** Asks as somebody, on the farm where that matters. */
+/** Makes a call on the closed farm, with a token or without one. */
 export async function asking<T>(
   { closed }: Farms,
   token: string | undefined,

@@ -29,7 +29,7 @@ export interface Rogue {
   readonly action: Digest;
 }
 
-/** What a worker says of itself that lies in nothing. */
+/** Returns a worker's description without false claims. */
 export function honest(name = `rogue-${randomUUID()}`) {
   return {
     name,
@@ -41,9 +41,9 @@ export function honest(name = `rogue-${randomUUID()}`) {
 }
 
 /**
- * A worker with an action in hand that nobody else may be given.
+ * Runs a test with a worker that has leased an action.
  *
- * Who asked for the action goes away; what was begun is done to its end.
+ * The client of the action disconnects; started work still completes.
  */
 export async function withLease<T>(
   farm: HostileFarm,
@@ -83,7 +83,7 @@ export async function withLease<T>(
   }
 }
 
-/** Ends a lease; answers `published`, `refused`, or the code of the failure. */
+/** Ends a lease; returns `published`, `refused`, or the code of the failure. */
 export async function finishAs(
   { channel }: HostileFarm,
   me: Rogue["me"],
@@ -97,7 +97,7 @@ export async function finishAs(
   return verdict === FinishResponse_Verdict.PUBLISHED ? "published" : "refused";
 }
 
-/** Whether anybody would be given a result for the action. */
+/** Returns whether a client gets a result for the action. */
 export async function isPublished({ channel }: HostileFarm, action: Digest): Promise<boolean> {
   const asked = { actionDigest: toDigestMessage(action) };
   return (await codeOf(() => channel.unary(ActionCache.method.getActionResult, asked))) === "ok";

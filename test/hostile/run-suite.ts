@@ -2,17 +2,17 @@ import { messageOf } from "#core/fault.ts";
 import type { HostileCase, HostileSuite, OpenOptions } from "./case.ts";
 import { residentMiB } from "./hostile-farm.ts";
 
-/** What became of a suite: for a table. */
+/** The outcome of a suite, for a table. */
 interface SuiteOutcome {
   readonly interface: string;
   readonly atLeast: number;
   readonly cases: number;
-  /** Those that were not as they should have been, and how. */
+  /** The failed cases, with reasons. */
   readonly failed: readonly { readonly name: string; readonly why: string }[];
   readonly seconds: number;
-  /** The one that took longest, with what it had to make first where it does not tell them apart. */
+  /** The slowest case, including its preparation unless the case reports its refusal separately. */
   readonly slowest: { readonly name: string; readonly ms: number };
-  /** Of the attacked process, where it is one of its own. */
+  /** The attacked process, if it is a separate one. */
   readonly process?:
     | { readonly isAlive: boolean; readonly mibBefore: number; readonly mibAfter: number }
     | undefined;
@@ -20,7 +20,7 @@ interface SuiteOutcome {
 
 const atOnce = 5;
 
-/** Opens a suite, tries all its cases, and tells what became of them. */
+/** Opens a suite, runs all its cases, and returns the outcome. */
 export async function runSuite(suite: HostileSuite, options: OpenOptions): Promise<SuiteOutcome> {
   const opened = await suite.open(options);
   try {
@@ -82,7 +82,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The process that is attacked, where a suite's target has one. */
+/** Returns the id of the attacked process, if a suite's target has one. */
 export function pidOf(target: unknown): number | undefined {
   const pid: unknown =
     typeof target === "object" && target !== null ? Reflect.get(target, "pid") : undefined;

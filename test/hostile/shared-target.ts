@@ -1,6 +1,6 @@
 import type { OpenOptions, OpenSuite } from "./case.ts";
 
-/** Whoever opens it gets the one that stands; it ends with the last of them. */
+/** Returns a function that opens the shared target; the target ends with its last user. */
 export function shared<T extends { stop(): Promise<void> }>(start: (full: boolean) => Promise<T>) {
   let standing: Promise<T> | undefined;
   let holders = 0;

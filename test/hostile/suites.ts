@@ -17,7 +17,7 @@ import { webApiSuite } from "./web-api.ts";
 import { webhookSuite } from "./webhooks.ts";
 import { workerApiSuite } from "./worker-api.ts";
 
-/** Every interface that somebody could attack, in the order in which they are told of. */
+/** All attackable interfaces, in the order of the report. */
 export const hostileSuites: readonly HostileSuite[] = [
   casUploadSuite,
   actionResultSuite,

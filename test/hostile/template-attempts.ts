@@ -8,7 +8,7 @@ export interface Templates extends HostileFarm {
 }
 export type Case = HostileCase<Templates>;
 
-/** What takes time by the power of its size comes to this on any machine; what a loaded machine is slow at does not. */
+/** Exponential work exceeds this time on any machine; slow linear work on a busy machine does not. */
 const mostMs = 120_000;
 
 export async function submit(farm: Templates, body: object): Promise<Answer> {

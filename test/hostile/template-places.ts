@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sampleRepository } from "../support/sample-repository.ts";
 import { type Case, job, submit } from "./template-attempts.ts";
 
-/** A repository's address that no Git is started for. */
+/** A repository address for which no Git is started. */
 function noAddress(name: string, repository: string): Case {
   return {
     name,

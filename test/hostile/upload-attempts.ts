@@ -39,7 +39,7 @@ export async function isStored({ channel }: HostileFarm, digest: Digest): Promis
   return (await channel.unary(findMissingBlobs, asked)).missingBlobDigests.length === 0;
 }
 
-/** Refused in that way, and the blob is not there. */
+/** Checks that an upload is refused with this code, and that the blob does not exist. */
 export function refused(
   name: string,
   wanted: string,

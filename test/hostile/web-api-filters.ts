@@ -4,7 +4,7 @@ import type { HostileFarm } from "./hostile-farm.ts";
 
 type Case = HostileCase<HostileFarm>;
 
-/** What a filter could be made to do where it is not a parameter of a statement. */
+/** Attempts of SQL injection, for filters that are not parameters of a statement. */
 const injected = [
   "'",
   "'; drop table execution; --",
@@ -24,7 +24,7 @@ const injected = [
   "[object Object]",
 ];
 
-/** Each filter of each list: never a failure of ours, never slow, and all tables are there afterwards. */
+/** Each filter of each list: the server has no internal error, is never slow, and all tables exist afterwards. */
 const filters: readonly (readonly [path: string, ...parameters: string[]])[] = [
   ["/graphs", "repository", "commit", "limit", "before"],
   ["/events-of-none", "repository"],
@@ -67,7 +67,7 @@ const filters: readonly (readonly [path: string, ...parameters: string[]])[] = [
   ["/benchmarks/sets/balance", "suite", "target", "sets"],
 ];
 
-/** Names in paths, where databases would be asked for them. */
+/** Names in paths that a database query might contain. */
 const names = [
   "/graphs/{}",
   "/graphs/{}/jobs/a",
@@ -127,7 +127,7 @@ export const requestedCases: readonly Case[] = [
   ),
 ];
 
-/** What the other parameters of a list must have, so that the one that is tried is looked at. */
+/** Adds the other required parameters of a list, so that the tested one is parsed. */
 function filled(path: string, parameters: readonly string[]): Record<string, string> {
   const usual: Record<string, string> = {
     suite: "none",

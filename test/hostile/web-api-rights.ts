@@ -7,7 +7,7 @@ import { as } from "./hostile-farm.ts";
 type Case = HostileCase<{ readonly closed: ClosedFarm }>;
 
 const id = randomUUID();
-/** All that changes something, with a body that would be right. */
+/** All calls that make changes, each with a valid body. */
 const changes: readonly (readonly [method: string, path: string, body: unknown])[] = [
   ["POST", "/graphs", { repository: "/nowhere/victim.git" }],
   ["POST", "/tokens", { principal: "root" }],

@@ -158,7 +158,7 @@ const others: readonly Case[] = [
         );
         const status = statusOf(answer);
         assert.match(status, /^(200|400|404|503)$/, path);
-        // Whatever is no file of the pages is a page that says so.
+        // The response for a path without a file is a page that says so.
         if (status === "200") assert.match(answer, /<title>Grange<\/title>/, path);
       }
     },

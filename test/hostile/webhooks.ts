@@ -11,7 +11,7 @@ const signed = (body: string | Uint8Array, secret: string = webhookSecrets[0]) =
 
 interface Sent {
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** Headers beside or in place of the right ones; undefined takes one away. */
+  /** Headers in addition to the correct ones or in place of them; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -126,7 +126,7 @@ const cases: readonly Case[] = [
       const answers = await Promise.all(sends);
       const kept = answers.filter(({ status }) => status === 202);
       assert.equal(kept.length, 1, JSON.stringify(answers));
-      // With another body, signed as it should be, it is the same delivery still.
+      // With another body and a correct signature, it is still the same delivery.
       const again = await send(farm, { headers, body: push("root/other") });
       assert.equal(again.status, 200, again.text);
     },
@@ -134,7 +134,7 @@ const cases: readonly Case[] = [
   {
     name: "while a secret is replaced, the one before is good, and no third",
     async run(farm) {
-      // A body of its own: one that was taken already counts once, under whatever delivery.
+      // A new body: one that was accepted already counts once, with any delivery id.
       const body = push(`mallory/${randomUUID()}`);
       const old = await send(farm, { body, ...withSignature(signed(body, webhookSecrets[1])) });
       assert.equal(old.status, 202, old.text);
@@ -151,7 +151,7 @@ const cases: readonly Case[] = [
         Array.from({ length: many }, () =>
           send(farm, { body, ...sent }).then(
             ({ status }) => status,
-            // Cut off while it is sent: refused as well.
+            // Closed while it is sent: refused as well.
             () => 503,
           ),
         ),

@@ -15,7 +15,7 @@ import { workerClaims } from "./worker-claims.ts";
 const { register, heartbeat, release, appendLog } = Workers.method;
 type Case = HostileCase<HostileFarm>;
 
-/** The lease is over for whoever says it like that, and still good for who holds it. */
+/** The lease has ended for the caller with this claim, and is still valid for its holder. */
 function refused(name: string, lie: (rogue: Rogue) => Partial<Rogue>): Case {
   return {
     name,
@@ -30,7 +30,7 @@ function refused(name: string, lie: (rogue: Rogue) => Partial<Rogue>): Case {
   };
 }
 
-/** It ends as told, but others are given no result of it. */
+/** The lease ends as requested, but other clients get no result of it. */
 function notPublished(
   name: string,
   end: Omit<MessageInitShape<typeof FinishedSchema>, "$typeName">,

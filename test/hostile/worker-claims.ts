@@ -12,7 +12,7 @@ import { finishAs, honest, wellDone, withLease } from "./rogue-worker.ts";
 const { register, claim, started, lookAhead } = Workers.method;
 type Case = HostileCase<HostileFarm>;
 
-/** A description that is none: nobody becomes a worker by it. */
+/** An invalid description: it does not register a worker. */
 function noWorker(name: string, lie: MessageInitShape<typeof RegisterRequestSchema>): Case {
   return {
     name: `a worker that says it has ${name}`,

@@ -5,7 +5,7 @@ import { sandboxNeed } from "../support/needs/machine-needs.ts";
 import type { Need } from "../support/needs/needs.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-/** Builds on a farm of one's own, and what came of them. */
+/** Builds on a separate farm, and their results. */
 interface Builds {
   readonly farm: FarmHere;
   readonly repository: SampleRepository;
@@ -15,7 +15,7 @@ interface Builds {
     jobs: object,
     options?: { readonly branch?: string; readonly skipCache?: boolean },
   ) => Promise<Built>;
-  /** Begins the same, and answers its graph. */
+  /** Starts the same, and returns its graph. */
   readonly begin: (jobs: object) => Promise<string>;
   readonly ended: (graph: string) => Promise<Built>;
 }
@@ -23,18 +23,18 @@ interface Builds {
 interface Built {
   readonly graph: string;
   run(job: string): Promise<Run>;
-  /** What it printed, without the lines that show its commands. */
+  /** Returns the printed text, without the lines that show its commands. */
   printed(job: string): Promise<string>;
-  /** The digest of an output, by its path. */
+  /** Returns the digest of an output, by its path. */
   output(job: string, path: string): Promise<string>;
 }
 
-/** One who tries everything: what does not work does not keep it from the rest. */
+/** Returns commands that all run: a failed one does not stop the others. */
 export function trying(commands: readonly string[]): readonly string[] {
   return ["set +eu", ...commands];
 }
 
-/** A farm for all tests of a file. */
+/** Starts a farm for all tests of a file. */
 export function hostileBuilds(told: ToldHere = {}): {
   current: Builds;
 } {
@@ -85,7 +85,7 @@ async function openBuilds(told: ToldHere): Promise<Builds> {
       },
       ...more,
     });
-  // Once a job is over, its worker is registered with what it offers.
+  // The worker has registered its capabilities before the end of this job.
   await ended(await begin({ first: { commands: "true", inputs: [] } }));
   const [worker] = (await (await farm.ask("/workers")).json()) as {
     facilities: Record<string, string>;

@@ -24,21 +24,21 @@ export interface PackedPackage {
   readonly files: readonly { readonly path: string; readonly size: number }[];
 }
 
-/** A package as `npm install --global` leaves it. */
+/** A package, installed with `npm install --global`. */
 export interface InstalledPackage {
   /** The command on the user's PATH. */
   readonly command: string;
-  /** The folder of the package itself. */
+  /** The directory of the package itself. */
   readonly folder: string;
 }
 
-/** Makes an empty directory, and removes it when the caller says so. */
+/** Makes an empty directory, and returns a function that removes it. */
 export async function emptyDirectory(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), "grange-package-"));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Packs dist/ as it is: building it is the business of `npm pack` itself, and of `npm test`. */
+/** Packs dist/ in its present state: `npm pack` itself and `npm test` build it before. */
 export async function packPackage(directory: string): Promise<PackedPackage> {
   const words = ["pack", "--ignore-scripts", "--json", "--pack-destination", directory];
   const [packed] = Packed.parse(JSON.parse((await npm(words, checkout)).stdout));
@@ -51,9 +51,9 @@ export async function packPackage(directory: string): Promise<PackedPackage> {
 }
 
 /**
- * Installs a package into a prefix below `directory`, without a network.
+ * Installs a package below `directory`, without a network.
  *
- * PostgreSQL, the only package that comes beside it, is lent from this checkout.
+ * PostgreSQL, its only dependency, is copied from this checkout.
  */
 export async function installPackage(
   archive: string,
@@ -70,7 +70,7 @@ export async function installPackage(
   return { command: join(prefix, "bin", "grange"), folder };
 }
 
-/** Runs npm with a cache of its own, so that no test depends on what this machine installed before. */
+/** Runs npm with a separate cache, so that no test depends on earlier installations on this machine. */
 export async function npm(words: readonly string[], directory: string): Promise<Finished> {
   const finished = await runProgram("npm", [...words, "--no-audit", "--no-fund"], {
     cwd: directory,

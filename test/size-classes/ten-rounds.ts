@@ -2,31 +2,34 @@ import type { ExecutionSizeClass } from "#api/size-class.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-/** What a job came to in one round. */
+/** The outcome of a job in one round. */
 export interface Round {
   readonly state: string;
   /** The class and the outcome of each attempt, in order. */
   readonly attempts: readonly { readonly sizeClass: number; readonly outcome: string }[];
-  /** Of its first decision. */
+  /** The reason of its first decision. */
   readonly reason: string;
   readonly executionId: string;
 }
 
-/** Processor time of one thread; about a second on any machine of today. */
+/** Processor time of one thread; about a second on a present-day machine. */
 const burn = "awk 'BEGIN { for (i = 0; i < 60000000; i++) x += i }'";
 
-/** Each reads the number of the round, so that no result is known; their commands stay the same. */
+/**
+ * Each reads the number of the round, so that there are no cached results; their commands stay the
+ * same.
+ */
 const jobs = {
   single: burn,
   parallel: `${burn} & ${burn} & ${burn} & ${burn} & wait`,
-  // `tail` keeps a line that never ends: 600 MiB of it.
+  // `tail` stores a line without an end: 600 MiB of it.
   hungry: "head -c 629145600 /dev/zero | tail -c 700000000 | wc -c",
   failing: `${burn}; echo 'it is wrong'; exit 1`,
 } as const;
 type JobName = keyof typeof jobs;
 export const jobNames = Object.keys(jobs) as JobName[];
 
-/** One after the other, so that no queue is weighed against a class: the choice is the action's own. */
+/** One after the other, so that the queue does not affect the decision: it depends only on the action. */
 const definitions = [
   "version: 1",
   "jobs:",
@@ -46,7 +49,7 @@ const definitions = [
 /** A farm with a worker of class 1 (one CPU, 256 MiB) and one of class 2 (two CPUs, 2 GiB). */
 export interface SmallAndLarge {
   readonly farm: Farm;
-  /** Commits, submits and waits; what each job came to. */
+  /** Commits, submits and waits; returns the outcome of each job. */
   round(): Promise<Record<JobName, Round>>;
   stop(): Promise<void>;
 }

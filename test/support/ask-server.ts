@@ -1,4 +1,4 @@
-/** What a server's API answers, whatever it is. A body is sent as JSON. */
+/** Returns the response of a server's API, with any status. A body is sent as JSON. */
 export async function askServer(
   { url }: { readonly url: string },
   method: string,
@@ -18,7 +18,7 @@ export async function askServer(
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-/** Posts, and answers what the API said. Throws what it refused, with its status. */
+/** Posts, and returns the API's response. Throws a refusal, with its status. */
 export async function postTo<T>(
   server: { readonly url: string },
   path: string,

@@ -1,18 +1,17 @@
 import { connect, createServer, type Socket } from "node:net";
 
 /**
- * How a network fails: `refusing` is a router that says no, `silent` one that loses
- * what it is given. Silence keeps what arrives and delivers it afterwards, as
- * retransmission does.
+ * Kinds of network failures: `refusing` is like a router that rejects, `silent` like one that drops
+ * packets. In `silent`, data is stored and delivered afterwards, as with retransmission.
  */
 export type Breakage = "refusing" | "silent";
 
-/** The way from a worker to its server, which a test can break and mend. */
+/** The connection from a worker to its server, which a test can break and repair. */
 export interface BreakableProxy {
   readonly url: string;
   break(how: Breakage): void;
   mend(): void;
-  /** Resolves when somebody has tried so many times to get through since the last break. */
+  /** Resolves after this number of attempts to connect since the last break. */
   tried(times: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -74,7 +73,7 @@ export async function breakableProxy(target: string): Promise<BreakableProxy> {
   };
 }
 
-/** One connection through the proxy, both ways. */
+/** One connection through the proxy, in both directions. */
 class Link {
   readonly #ends: readonly [Socket, Socket];
   #held: (() => void)[] | undefined;

@@ -6,11 +6,11 @@ import { findProgram } from "./needs/program.ts";
 
 interface Executable {
   readonly path: string;
-  /** Variables that it needs beside this process's own. */
+  /** Additional environment variables for the browser. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The browser of `CHROME_PATH`, else the system's, else the one that `npm test` installed from npm. */
+/** The browser of `CHROME_PATH`, otherwise the system's, otherwise the one that `npm test` installed from npm. */
 const executable = fromEnvironment() ?? fromSystem() ?? fromNpm();
 
 export const browserNeed: Need = {
@@ -19,7 +19,7 @@ export const browserNeed: Need = {
   remedy: { kind: "debian", packages: ["chromium"] },
 };
 
-/** Starts Chromium without its background requests. Throws where there is none. */
+/** Starts Chromium without its background requests. Throws if there is no browser. */
 export function launchChromium(): Promise<Browser> {
   if (executable === undefined) {
     throw new Error("No Chromium is installed: apt-get install chromium, or set CHROME_PATH");
@@ -29,7 +29,7 @@ export function launchChromium(): Promise<Browser> {
     env: { ...process.env, ...executable.env },
     args: [
       "--headless",
-      // Tests and measurements may run as root, where Chromium's own sandbox does not.
+      // Tests and measurements may run as root, which Chromium's own sandbox does not support.
       "--no-sandbox",
       "--disable-gpu",
       "--disable-quic",

@@ -2,14 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 import { notTestedLines, type Skipped } from "./needs/not-tested.ts";
 
-/** Where it is set, as in `.ci/run`, a skipped test counts as a failed one. */
+/** If set, as in `.ci/run`, a skipped test counts as a failed one. */
 const runsAll = process.env["GRANGE_TEST_ALL"] === "1";
 const slowestShown = 10;
 const mostFailuresShown = 20;
 
 /**
- * Ends the run with what was not tested, and then with one plain line that any reader can count on:
- * `N passed, N failed`, and `, N skipped` where tests were skipped.
+ * Ends the run with the tests that were skipped and then with one line in a fixed format:
+ * `N passed, N failed`, and `, N skipped` if tests were skipped.
  */
 // Vitest loads a reporter by its default export.
 // oxlint-disable-next-line import/no-default-export

@@ -1,11 +1,11 @@
-/** Sends requests with the cookies that it was given, as a browser does, and follows no redirect. */
+/** Sends requests with its cookies, as a browser does, and follows no redirect. */
 export interface Browser {
-  /** By name. What is put in here is sent, whoever set it. */
+  /** By name. All cookies in this map are sent, also those that a test has set. */
   readonly cookies: Map<string, string>;
   send(url: string, init?: RequestInit): Promise<Response & { readonly url: string }>;
 }
 
-/** One host's: ports share cookies, as they do in browsers. */
+/** For one host: ports share cookies, as in browsers. */
 export function cookieJarBrowser(cookies = new Map<string, string>()): Browser {
   return {
     cookies,

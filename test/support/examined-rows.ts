@@ -23,17 +23,17 @@ const PlanNode: z.ZodType<PlanNode> = z.lazy(() =>
 );
 const Explained = z.object({ "Query Text": z.string(), Plan: PlanNode });
 
-/** A statement that was run, and the rows that its plan's nodes went through: what it cost, without a clock. */
+/** An executed statement, and the number of rows that its plan's nodes processed: a cost without a clock. */
 interface ExaminedStatement {
   readonly text: string;
   readonly rows: number;
 }
 
 /**
- * Connections to a database that tell of each statement how many rows PostgreSQL went through for it.
+ * Opens connections to a database that report for each statement how many rows PostgreSQL processed.
  *
- * It is PostgreSQL's own `auto_explain` that counts, which takes a superuser. `take` answers what was run since the
- * last call, the dearest first.
+ * PostgreSQL's `auto_explain` counts them, which needs a superuser. `take` returns the statements since the last call,
+ * the most expensive first.
  */
 export function examiningDb(url: string): {
   db: Db;

@@ -1,5 +1,5 @@
-// Stands in for `grange server` and `grange worker` where tests are about who starts and ends them.
-// Each process keeps a connection to the test open: that it lives, and that it ended, cannot be missed.
+// Replaces `grange server` and `grange worker` in tests of the processes that start and end them. Each process has an
+// open connection to the test, which so detects its start and its end.
 import { createServer } from "node:http";
 import { connect } from "node:net";
 

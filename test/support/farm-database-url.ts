@@ -2,7 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Farm } from "./farm.ts";
 
-/** How to reach the PostgreSQL that a farm started: its own database, or another one on it. */
+/**
+ * Returns the URL of the PostgreSQL that a farm started: of the farm's database, or of another one
+ * on it.
+ */
 export async function farmDatabaseUrl(
   farm: Pick<Farm, "dataDir">,
   database = "postgres",

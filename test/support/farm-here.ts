@@ -17,28 +17,28 @@ import { copyCluster } from "./prepared-cluster.ts";
 /**
  * A farm in this process: a real server with its own PostgreSQL on a real port, real workers with their sandboxes.
  *
- * For tests that ask it for what no client may ask for, such as the graph of a pull request.
+ * For tests that use functions without an endpoint for clients, such as the graph of a pull request.
  */
 export interface FarmHere {
   readonly url: string;
   readonly dataDir: string;
   readonly services: Services;
   startWorker(told?: Partial<WorkerConfig>): Promise<Worker>;
-  /** As the server does it for itself, where `origin` says by which ref. Answers the graph's id. */
+  /** Submits as the server does itself, with the ref in `origin`. Returns the graph's id. */
   submit(request: SubmitGraph, origin?: GraphOrigin, by?: Principal): Promise<string>;
   over(graph: string): Promise<Graph>;
   job(graph: string, name: string): Promise<JobDetail>;
   log(graph: string, name: string, run?: number): Promise<string>;
-  /** Waits until the log of a job's first run has the text. */
+  /** Waits until the log of a job's first run contains the text. */
   untilLogged(graph: string, name: string, text: string): Promise<void>;
-  /** An answer of the HTTP API, whatever it is. */
+  /** Returns any response of the HTTP API. */
   ask(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
   stop(): Promise<void>;
 }
 
 const logger = pino({ level: "silent" });
 
-/** What the server is told, and how many workers there are at first. */
+/** The server's settings, and the initial number of workers. */
 export type ToldHere = NonNullable<Parameters<typeof readServerConfig>[0]> & {
   readonly workers?: number;
 };
@@ -49,7 +49,7 @@ export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
   const dataDir = join(top, "server");
   if (config.databaseUrl === undefined) await copyCluster(dataDir);
   const server = await startServer(
-    // Repositories of tests lie there, and people without the right to administer submit them.
+    // Repositories of tests are local paths, and users without the right to administer submit them.
     readServerConfig(
       { dataDir, host: "127.0.0.1", port: 0, localRepositories: tmpdir(), ...config },
       {},
@@ -135,7 +135,7 @@ export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
   return here;
 }
 
-/** Wakes on each event of the graph's stream. */
+/** Checks on each event of the graph's stream. */
 async function until(
   url: string,
   id: string,

@@ -6,7 +6,7 @@ import type { SubmitGraph } from "#api/submit-graph.ts";
 import { copyCluster } from "./prepared-cluster.ts";
 import { type Program, startProgram } from "./process.ts";
 
-/** The built program: faults are injected into what users run. */
+/** The built program: faults are injected into the program that users run. */
 export const grange = join(import.meta.dirname, "..", "..", "dist", "grange.js");
 
 /** A farm of real processes: a server with its PostgreSQL, and workers. */
@@ -22,9 +22,9 @@ export interface Farm {
   graph(id: string): Promise<Graph>;
   job(graphId: string, name: string): Promise<JobDetail>;
   log(graphId: string, job: string, run?: number): Promise<string>;
-  /** Follows a graph's events until `reached`, across lost connections. */
+  /** Reads a graph's events until `reached`, and reconnects after lost connections. */
   until(id: string, reached: (graph: Graph) => boolean): Promise<Graph>;
-  /** Waits for a job's first run to begin and to have printed `text`. */
+  /** Waits until a job's first run has started and printed `text`. */
   untilLogged(id: string, job: string, text: string): Promise<void>;
   untilOver(id: string): Promise<Graph>;
   stop(): Promise<void>;
@@ -33,12 +33,12 @@ export interface Farm {
 interface WorkerOptions {
   readonly name?: string;
   readonly sizeClass?: number;
-  /** Another way to the server than the straight one. */
+  /** Another address of the server, such as a proxy's. */
   readonly server?: string;
   /** Directories that jobs do not see. */
   readonly hide?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** A program and its arguments that runs the worker's command line after them. */
+  /** A program with arguments; it runs the worker's command line, which follows them. */
   readonly within?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface FarmOptions {
   readonly workers?: number;
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** A program and its arguments that runs the server's command line after them. */
+  /** A program with arguments; it runs the server's command line, which follows them. */
   readonly serverWithin?: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
         worker.server ?? url,
         "--name",
         name,
-        // One without a class has all of its machine.
+        // A worker without a class uses its whole machine.
         ...(sizeClass === undefined ? [] : ["--size-class", String(sizeClass)]),
         "--data",
         join(dataDir, "workers"),
@@ -160,7 +160,7 @@ async function call<T>(url: string, path: string, body?: unknown): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-/** Wakes on each event of the graph's stream; a lost server is waited for. */
+/** Checks on each event of the graph's stream; waits for a lost server. */
 async function until(url: string, id: string, reached: (graph: Graph) => boolean): Promise<Graph> {
   for (;;) {
     try {

@@ -12,10 +12,10 @@ import { copyFiles } from "./prepared-cluster.ts";
 import { sharedDatabaseVariable } from "./shared-database.ts";
 
 /**
- * One PostgreSQL for the whole run, with a migrated template in it, made when the first test needs it.
+ * One PostgreSQL for the whole run, with a migrated template database, started when the first test needs it.
  *
- * To make it takes several seconds, which a test without a database should not wait for. Test
- * processes ask this process over HTTP (`shared-database.ts`).
+ * The start takes several seconds, for which a test without a database should not wait. Test processes request it from
+ * this process over HTTP (`shared-database.ts`).
  */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   // Vitest calls this once for each of its projects; all of them use the first one's server.
@@ -44,7 +44,9 @@ class SharedDatabase {
   #cluster: Promise<string> | undefined;
   #server: Promise<{ url: string; own: EmbeddedPostgres | undefined }> | undefined;
 
-  /** Returns the directory of a stopped, migrated PostgreSQL, whose files farms begin with. */
+  /**
+   * Returns the directory of a stopped, migrated PostgreSQL; farms start with a copy of its files.
+   */
   cluster(): Promise<string> {
     this.#cluster ??= this.#makeCluster();
     return this.#cluster;
@@ -70,7 +72,7 @@ class SharedDatabase {
     await migrate(db);
     await db.close();
     await server.stop();
-    // Tests kill processes, not the machine: what a killed process wrote is still there.
+    // Tests kill processes, not the machine: the writes of a killed process are not lost.
     await appendFile(join(dataDir, "pgdata", "postgresql.conf"), "fsync = off\n");
     return dataDir;
   }

@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair } from "jose";
 import Provider from "oidc-provider";
 import { type Browser, cookieJarBrowser } from "./cookie-jar-browser.ts";
 
-/** Somebody whom the provider knows. */
+/** An account at the provider. */
 interface Account {
   readonly email?: string;
   readonly email_verified?: boolean;
@@ -12,15 +12,15 @@ interface Account {
   readonly groups?: readonly string[];
 }
 
-/** A real OpenID Connect provider on loopback: anybody may sign in as any of its accounts. */
+/** A real OpenID Connect provider on loopback: every password is accepted for its accounts. */
 export interface TestProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly accounts: Map<string, Account>;
-  /** Lets it send people back there; before that, it answers nothing but its keys. */
+  /** Registers a redirect URI; before that, the provider only serves its keys. */
   register(redirectUri: string): Promise<void>;
-  /** Signs in there as somebody, with the password that is none, and says where the browser is sent back to. */
+  /** Signs in with an account and any password, and returns the URL of the redirect. */
   visit(address: string, login: string): Promise<URL>;
   stop(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export async function startTestProvider(): Promise<TestProvider> {
   };
 }
 
-/** Goes through its forms until it sends the browser elsewhere. */
+/** Submits the provider's forms until it redirects to another host. */
 async function visit(
   browser: Browser,
   address: string,
@@ -111,7 +111,7 @@ async function visit(
   throw new Error("the provider sends the browser round in circles");
 }
 
-/** It warns of each thing that is not for production, on the console. */
+/** Runs it without the provider's warnings about non-production settings on the console. */
 function quietly<T>(work: () => T): T {
   const { warn, info } = console;
   Object.assign(console, { warn: () => {}, info: () => {} });

@@ -3,7 +3,7 @@ interface DocumentLink {
   readonly line: number;
   /** As written; empty for a link within the document. */
   readonly path: string;
-  /** What follows `#`; undefined where there is none. */
+  /** The text after `#`; undefined if there is none. */
   readonly anchor: string | undefined;
 }
 
@@ -41,7 +41,7 @@ function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-/** The lines outside fenced code; numbers begin with 1. */
+/** Returns the lines outside fenced code; numbers start with 1. */
 function linesOfText(markdown: string): { text: string; line: number }[] {
   let fence: string | undefined;
   return markdown.split("\n").flatMap((text, index) => {

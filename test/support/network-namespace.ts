@@ -6,7 +6,9 @@ import { programs } from "./needs/program.ts";
 
 const run = promisify(execFile);
 
-/** Returns what a network of two lacks here: the program, and the right to make namespaces. */
+/**
+ * Returns the missing needs of two networks: the program, and the permission to make namespaces.
+ */
 export function networkNamespaceNeeds(): readonly Need[] {
   const ip = programs("ip", { programs: ["ip"], packages: ["iproute2"] });
   const remedy = { kind: "root" } as const;
@@ -26,11 +28,11 @@ function whyNoNamespace(): string | undefined {
   return undefined;
 }
 
-/** A network of two: this one, and a namespace that reaches it by one cable and nothing else. */
+/** A second network: a namespace that is connected to this one by one virtual cable. */
 interface OtherNetwork {
-  /** This side's address on the cable. */
+  /** The address of this end of the cable. */
   readonly address: string;
-  /** What goes before a command line, so that it runs on the other side. */
+  /** The prefix of a command line that runs it in the namespace. */
   readonly within: readonly string[];
   cut(): Promise<void>;
   mend(): Promise<void>;
@@ -41,7 +43,7 @@ export async function otherNetwork(): Promise<OtherNetwork> {
   const id = randomInt(0x10000).toString(16).padStart(4, "0");
   const name = `grange-${id}`;
   const [here, there] = [`grange-h${id}`, `grange-t${id}`];
-  // One of 16,384 nets of four addresses, so that two runs seldom meet.
+  // One of 16,384 nets of four addresses, so that two runs seldom collide.
   const net = `10.213.${randomInt(256)}.`;
   const first = 4 * randomInt(64);
   const ip = (...args: readonly string[]) => run("ip", [...args]);
@@ -60,10 +62,10 @@ export async function otherNetwork(): Promise<OtherNetwork> {
   return {
     address: `${net}${first + 1}`,
     within: ["ip", "netns", "exec", name],
-    // The far end: the near one keeps its address, on which the farm listens.
+    // The far end is disabled: the near one keeps its address, on which the farm listens.
     cut: async () => void (await ip("-n", name, "link", "set", there, "down")),
     mend: async () => void (await ip("-n", name, "link", "set", there, "up")),
-    // The cable goes with the namespace.
+    // The cable is removed with the namespace.
     remove: async () => void (await ip("netns", "delete", name)),
   };
 }

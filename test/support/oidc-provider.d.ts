@@ -1,4 +1,4 @@
-/** The package comes without types; this is what our tests use of it. */
+/** The package has no types; these are the ones that the tests use. */
 declare module "oidc-provider" {
   import type { RequestListener } from "node:http";
 

@@ -14,26 +14,29 @@ export const sshServer = programs("an ssh server", {
   packages: ["openssh-server", "openssh-client"],
 });
 
-/** An ssh server on loopback, with keys of its own, that knows nothing of the system's. */
+/** An ssh server on loopback with separate keys, independent of the system's configuration. */
 export interface PrivateSshd {
   /** `user@127.0.0.1:port` */
   readonly host: string;
   readonly port: number;
-  /** Options of `grange worker` that lead in. */
+  /** Options of `grange worker` for the connection. */
   readonly access: readonly string[];
   readonly folder: string;
-  /** A key that it does not know. */
+  /** A key that the server does not accept. */
   readonly wrongKey: string;
   /** How many connections it has accepted. */
   connections(): number;
-  /** Ends its connections as a lost network does, without a word to what they began. */
+  /**
+   * Closes its connections like a lost network, without a signal to the processes that they
+   * started.
+   */
   cutConnections(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `path` is the PATH that its sessions have. */
+/** `path` is the PATH of its sessions. */
 export async function startPrivateSshd(path = process.env["PATH"] ?? ""): Promise<PrivateSshd> {
-  // By its whole path: sshd refuses to start by a relative one.
+  // With an absolute path: sshd does not start with a relative one.
   const sshd = findProgram("sshd");
   if (sshd === undefined) throw new Error(sshServer.missing);
   const folder = await mkdtemp(join(tmpdir(), "grange-sshd-"));
@@ -60,7 +63,7 @@ export async function startPrivateSshd(path = process.env["PATH"] ?? ""): Promis
       "",
     ].join("\n"),
   );
-  // Compiled into it; root's sshd does not start without.
+  // A fixed path in the program; as root, sshd does not start without it.
   if (userInfo().uid === 0) await mkdir("/run/sshd", { recursive: true, mode: 0o755 });
   const server = spawn(sshd, ["-D", "-e", "-f", at("config")], {
     stdio: ["ignore", "ignore", "pipe"],
@@ -104,7 +107,7 @@ export async function startPrivateSshd(path = process.env["PATH"] ?? ""): Promis
   };
 }
 
-/** Those that sshd made for its connections: only what is its child directly, not what they began. */
+/** Returns the processes that sshd made for its connections: only its direct children. */
 async function childrenOf(parent: number): Promise<number[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const parents = await Promise.all(

@@ -8,7 +8,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** A program under test, with everything that it said. */
+/** A program under test, with its complete output. */
 export interface Program {
   readonly pid: number;
   /** Resolves with the first line of standard output that `wanted` accepts. */
@@ -57,7 +57,7 @@ export function startProgram(
   };
 }
 
-/** Remembers a stream's lines, so that one which has come already is found too. */
+/** Stores a stream's lines, so that an earlier line is found, too. */
 function firstLine(
   stream: Readable | null,
   finished: Promise<Finished>,

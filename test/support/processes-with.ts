@@ -6,9 +6,9 @@ interface SeenProcess {
 }
 
 /**
- * The living processes of this machine that have `mark` in their command line or
- * environment. A mark that was put into the environment of a program is inherited by
- * all that it starts, in whatever group or session they are.
+ * Returns the living processes of this machine that have `mark` in their command line or
+ * environment. A mark in the environment of a program is inherited by all its descendants, in any
+ * group or session.
  */
 export async function processesWith(mark: string): Promise<SeenProcess[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -17,7 +17,8 @@ export async function processesWith(mark: string): Promise<SeenProcess[]> {
       .filter((pid) => pid !== process.pid)
       .map(async (pid) => {
         const [commandLine, environment] = await Promise.all([
-          // A process that has ended has no command line, though its parent may not know yet.
+          // A process that has ended has no command line, even before its parent has read its exit
+          // code.
           readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
           readFile(`/proc/${pid}/environ`, "utf8").catch(() => ""),
         ]);
@@ -30,7 +31,10 @@ export async function processesWith(mark: string): Promise<SeenProcess[]> {
   return seen.filter((each) => each !== undefined);
 }
 
-/** Resolves when none is left. The system tells only parents of an end, so it is asked. */
+/**
+ * Resolves when no such process exists. The system reports an end only to parents, so this function
+ * polls.
+ */
 export async function untilNoProcessWith(mark: string): Promise<void> {
   while ((await processesWith(mark)).length > 0) {
     await new Promise((resolve) => setTimeout(resolve, 20));

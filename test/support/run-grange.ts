@@ -8,7 +8,7 @@ import {
   startProgram,
 } from "./process.ts";
 
-/** Starts a command of the built program, as a user would type it. */
+/** Starts a command of the built program, as a user would. */
 export function startGrange(args: readonly string[], options: ProgramOptions = {}): Program {
   return startProgram(process.execPath, [grange, ...args], options);
 }
@@ -20,7 +20,10 @@ export function runGrange(
   return runProgram(process.execPath, [grange, ...args], options);
 }
 
-/** What a command answers with `--json`; it must end well, and say nothing else on stdout. */
+/**
+ * Returns the JSON of a command with `--json`; the command must succeed and print nothing else on
+ * stdout.
+ */
 export async function grangeJson(
   args: readonly string[],
   options: ProgramOptions = {},
@@ -30,7 +33,7 @@ export async function grangeJson(
   return JSON.parse(stdout);
 }
 
-/** The last line of standard output, which is the result where others come before it. */
+/** The last line of standard output, which is the result if others come before it. */
 export function lastLine({ stdout }: Finished): unknown {
   return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
 }

@@ -1,5 +1,5 @@
-// `grange up` whose children are `fake-grange.mjs`. Arguments: UpOptions, and what the fakes
-// find in their environment, both as JSON.
+// `grange up` whose children are `fake-grange.mjs`. Arguments: UpOptions, and the environment of
+// the fakes, both as JSON.
 import { fileURLToPath } from "node:url";
 import { inSession } from "#cli/session.ts";
 import { runUp, type UpOptions } from "#cli/up/run-up.ts";

@@ -25,7 +25,7 @@ export function sampleJob(job: Partial<JobSummary> & { readonly name: string }):
   };
 }
 
-/** A job that ended well, after it was ready at `from` and ran until `to`, ms. */
+/** Returns a succeeded job that was ready at `from` and ran until `to`, ms. */
 export function sampleEnded(name: string, from: number, to: number): JobSummary {
   return sampleJob({
     name,

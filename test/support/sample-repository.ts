@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** A Git repository made for a test, with commits that are the same every time. */
+/** A Git repository for a test, with commits that are the same every time. */
 export interface SampleRepository {
   readonly path: string;
-  /** Writes files (null removes one) and commits them; answers the commit's id. */
+  /** Writes files (null removes one) and commits them; returns the commit's id. */
   commit(files: Readonly<Record<string, string | null>>, subject?: string): Promise<string>;
   git(...args: string[]): Promise<string>;
   remove(): Promise<void>;
@@ -21,7 +21,7 @@ export async function sampleRepository(
   const path = await mkdtemp(join(tmpdir(), "grange-sample-"));
   let commits = 0;
   const git = async (...args: string[]) => {
-    // A second after the other, as the first sixty always were: their ids are in tests.
+    // One second between commits, because tests contain the ids of the first sixty.
     const date = new Date(Date.UTC(2024, 0, 1, 0, 0, commits)).toISOString().replace(".000Z", "Z");
     const { stdout } = await run("git", ["-C", path, ...args], {
       env: {

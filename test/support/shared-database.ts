@@ -1,4 +1,4 @@
-/** Names the address of the process that holds the run's PostgreSQL; not set outside of Vitest. */
+/** Contains the address of the process with the run's PostgreSQL; not set outside of Vitest. */
 export const sharedDatabaseVariable = "GRANGE_TEST_SHARED_DATABASE";
 
 /** Returns the URL of the run's PostgreSQL, and starts it if no test has needed it before. */
@@ -8,7 +8,7 @@ export async function sharedDatabaseServer(): Promise<string> {
   return url;
 }
 
-/** Returns the directory of the prepared cluster, and makes it at first; undefined outside of Vitest. */
+/** Returns the directory of the prepared cluster, and makes it at the first call; undefined outside of Vitest. */
 export function preparedCluster(): Promise<string | undefined> {
   return ask("cluster");
 }

@@ -2,30 +2,35 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface LineOptions {
-  /** Added to each round trip; half of it each way. */
+  /** Added to each round trip; half of it in each direction. */
   readonly roundTripMs: number;
-  /** Of all connections together, each way; undefined: as fast as it goes. */
+  /** For all connections together, in each direction; undefined: unlimited. */
   readonly bytesPerSecond?: number;
 }
 
-/** A line to a server: as long and as narrow as one likes, and it can be cut. */
+/** A network connection to a server with a configurable latency and bandwidth, which can be cut. */
 export interface SlowLine {
   readonly port: number;
-  /** What has gone through it since it was opened. */
+  /** The traffic since the start. */
   readonly carried: { toServer: number; toClient: number; connections: number };
   /**
-   * Ends all connections; new ones are refused, or taken and never answered, until `mend`. `stalled`: connections stay
-   * as well, and nothing comes through any more, as when a cable is pulled.
+   * Ends all connections; new ones are refused, or accepted and never answered, until `mend`. `stalled`: connections
+   * also stay open, and no data is delivered, as with a disconnected cable.
    */
   cut(how: "refused" | "silent" | "stalled"): void;
   mend(): void;
   close(): Promise<void>;
 }
 
-/** What may be under way in one direction of a connection: no more than a buffer of a real line. */
+/**
+ * The maximum data in transit in one direction of a connection: as much as a real connection
+ * buffers.
+ */
 const mostUnderWay = 4 * 1024 * 1024;
 
-/** Bytes leave one after the other at the line's speed, and arrive half a round trip later. */
+/**
+ * Bytes are sent one after the other at the configured speed, and arrive half a round trip later.
+ */
 export async function slowLine(targetPort: number, options: LineOptions): Promise<SlowLine> {
   const carried = { toServer: 0, toClient: 0, connections: 0 };
   const sockets = new Set<Socket>();
@@ -33,7 +38,10 @@ export async function slowLine(targetPort: number, options: LineOptions): Promis
   const freeAt = { toServer: 0, toClient: 0 };
 
   function carry(from: Socket, to: Socket, way: "toServer" | "toClient"): void {
-    /** In order: timers of different lengths that end within a millisecond would not be. */
+    /**
+     * In one queue: timers of different lengths that end within a millisecond could change the
+     * order.
+     */
     const onTheWay: { readonly at: number; readonly arrive: () => void }[] = [];
     let underWay = 0;
     let timer: NodeJS.Timeout | undefined;
@@ -55,7 +63,7 @@ export async function slowLine(targetPort: number, options: LineOptions): Promis
     };
     from.on("data", (chunk: Buffer) => {
       if (state === "stalled") {
-        // What is lost is not missed: `mend` ends the connection.
+        // Lost data is not sent again: `mend` ends the connection.
         from.pause();
         return;
       }

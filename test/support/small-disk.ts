@@ -8,7 +8,7 @@ import type { Finished } from "./process.ts";
 import { runGrange } from "./run-grange.ts";
 import { type SampleRepository, sampleRepository } from "./sample-repository.ts";
 
-/** `large` makes 8 MB, half of the disk; the others next to nothing. */
+/** `large` makes 8 MB, half of the disk; the others almost nothing. */
 const definitions = `
 version: 1
 jobs:
@@ -21,13 +21,13 @@ jobs:
     outputs: [large.out]
 `;
 
-/** A farm whose blobs lie on a disk of 16 MiB, and a repository for it. */
+/** A farm whose blobs are on a disk of 16 MiB, and a repository for it. */
 export interface SmallDisk {
   readonly farm: Farm;
   readonly repository: SampleRepository;
-  /** `grange submit --wait` of the repository. */
+  /** Runs `grange submit --wait` for the repository. */
   readonly submit: () => Promise<Finished>;
-  /** Leaves only so much of the disk; answers how to free the rest. */
+  /** Fills the disk up to this free space; returns a function that frees it again. */
   readonly fill: (leftBytes: number) => Promise<() => Promise<void>>;
 }
 
@@ -51,16 +51,15 @@ export async function onSmallDisk<T>(work: (disk: SmallDisk) => Promise<T>): Pro
 }
 
 /**
- * The command line before a server's that gives it a small disk of its own for its blobs.
+ * Returns the start of a server's command line that gives it a small disk for its blobs.
  *
- * The disk is mounted where only the server sees it, and is gone with the server
- * however that ends.
+ * The disk is mounted so that only the server sees it, and disappears with the server.
  */
 function withinSmallDisk(dataDir: string, mebibytes: number): string[] {
   return onDiskOf(join(dataDir, "blobs"), mebibytes);
 }
 
-/** The command line before another one that gives it a small disk of its own, mounted on a directory. */
+/** Returns the start of a command line that gives a program a small disk, mounted on a directory. */
 export function onDiskOf(directory: string, mebibytes: number): string[] {
   const mount = 'mkdir -p "$0" && mount -t tmpfs -o "size=$1m" tmpfs "$0" && shift && exec "$@"';
   return ["unshare", "--mount", "sh", "-c", mount, directory, String(mebibytes)];
@@ -68,7 +67,7 @@ export function onDiskOf(directory: string, mebibytes: number): string[] {
 
 let triedToMount: string | undefined;
 
-/** The right to mount a small disk. */
+/** The permission to mount a small disk. */
 export const smallDisk: Need = {
   name: "a small disk, mounted for one process",
   get missing() {
@@ -78,13 +77,13 @@ export const smallDisk: Need = {
   remedy: { kind: "root" },
 };
 
-/** Returns why not; an empty text where a disk was mounted. */
+/** Returns the reason of a failure; an empty text if a disk was mounted. */
 function tryToMount(): string {
   const tried = spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]);
   return tried.status === 0 ? "" : (tried.error?.message ?? tried.stderr.toString().trim());
 }
 
-/** The disk is seen through the server. */
+/** The disk is accessed through the server's process. */
 async function fillDisk(farm: Farm, leftBytes: number): Promise<() => Promise<void>> {
   const blobs = join("/proc", String(farm.server.pid), "root", farm.dataDir, "blobs");
   const filler = join(blobs, `filler-${leftBytes}`);

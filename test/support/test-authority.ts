@@ -10,18 +10,18 @@ interface IssuedFiles {
   readonly key: string;
 }
 
-/** An authority of one's own, by openssl, in files of a directory. */
+/** A certificate authority for tests, made with openssl, in files of a directory. */
 export interface TestAuthority {
-  /** Its own certificate's file. */
+  /** The file of its own certificate. */
   readonly cert: string;
-  /** A certificate for a subject such as `/CN=attic`. */
+  /** Issues a certificate for a subject such as `/CN=attic`. */
   issue(subject: string, more?: IssueOptions): Promise<IssuedFiles>;
 }
 
 interface IssueOptions {
   /** Lines of an extension file. */
   readonly extensions?: readonly string[];
-  /** From now on; below zero it is over. */
+  /** From now on; a negative number makes an expired certificate. */
   readonly days?: number;
 }
 
@@ -38,7 +38,7 @@ export async function testAuthority(directory: string, name: string): Promise<Te
       await writeFile(join(directory, `${file}.ext`), extensions.join("\n"));
       const [key, csr, crt] = [`${file}.key`, `${file}.csr`, `${file}.crt`];
       await openssl("req", ...ellipticKey, "-subj", subject, "-keyout", key, "-out", csr);
-      // A serial of its own each time: several are issued at once.
+      // A different serial number each time: several are issued at once.
       const signing = ["-CA", `${name}.crt`, "-CAkey", `${name}.key`, "-set_serial", serial()];
       const more = ["-days", String(days), "-extfile", `${file}.ext`];
       await openssl("x509", "-req", "-in", csr, ...signing, ...more, "-out", crt);

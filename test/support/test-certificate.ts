@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 export interface TestCertificate {
-  /** Files in PEM. The certificate has signed itself, and is its own authority. */
+  /** Files in PEM. The certificate is self-signed, and is its own authority. */
   readonly cert: string;
   readonly key: string;
-  /** What the certificate's file holds. */
+  /** The content of the certificate's file. */
   readonly pem: string;
 }
 
-/** Makes a certificate by openssl: Node reads certificates, and makes none. */
+/** Makes a certificate with openssl: Node can read certificates, but not make them. */
 export async function testCertificate(
   directory: string,
   name = "farm",

@@ -10,19 +10,19 @@ import {
   SignJWT,
 } from "jose";
 
-/** An issuer of signed tokens on loopback, as a CI has one: its discovery document, its keys. */
+/** An issuer of signed tokens on loopback, like that of a CI: its discovery document, its keys. */
 export interface TokenIssuer {
   readonly url: string;
   readonly kid: string;
   readonly privateKey: CryptoKey;
-  /** What everybody can read, in PEM. */
+  /** The public key, in PEM. */
   readonly publicPem: string;
-  /** A token that is good for five minutes, unless the claims say otherwise; undefined takes one out. */
+  /** Returns a token that is valid for five minutes unless the claims say otherwise; undefined removes a claim. */
   sign(
     claims: Readonly<Record<string, unknown>>,
     options?: { readonly header?: Partial<JWTHeaderParameters>; readonly key?: CryptoKey },
   ): Promise<string>;
-  /** How often its keys were asked for. */
+  /** How often its keys were requested. */
   readonly asked: { keys: number };
   stop(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CommitSha } from "#core/commit-sha.ts";
 
-/** What a commit's program does: it reports `work` as an exact figure, and keeps a processor busy for `rounds`. */
+/** The program of a commit: it reports `work` as an exact figure, and keeps a processor busy for `rounds`. */
 interface ToyCommit {
   readonly work: number;
   readonly rounds: number;
@@ -13,16 +13,16 @@ interface ToyCommit {
 export interface ToyLine {
   /** A Git repository whose main branch has one commit for each. */
   readonly repository: string;
-  /** In the order of the line. */
+  /** In the order of the branch. */
   readonly commits: readonly CommitSha[];
-  /** As the lab calls them. */
+  /** Their names in the lab. */
   readonly tags: readonly string[];
   remove(): Promise<void>;
 }
 
 /**
- * A toolchain that anybody can build: a program of ten lines, one commit for each version of it. `rounds` are
- * rounds of integer arithmetic, about a millisecond for each 300,000 on a processor of 2024.
+ * A toolchain that needs no compiler: a program of ten lines, with one commit for each version. `rounds` are rounds of
+ * integer arithmetic, about a millisecond for each 300,000 on a processor of 2024.
  */
 export async function toyLine(versions: readonly ToyCommit[]): Promise<ToyLine> {
   const repository = await mkdtemp(join(tmpdir(), "grange-toy-line-"));
@@ -76,14 +76,14 @@ function program({ work, rounds }: ToyCommit, index: number): string {
   ].join("\n");
 }
 
-/** The same in a language that starts within a millisecond, for who measures how long `rounds` take and nothing else. */
+/** The same in a language that starts within a millisecond, to measure only the duration of `rounds`. */
 function awkProgram({ work, rounds }: ToyCommit, index: number): string {
   return [
     `# Version ${index}.`,
     "BEGIN {",
     "  x = 1",
     `  for (i = 0; i < ${rounds}; i++) x = (x * 5 + i) % 1000003`,
-    // awk reads backslashes once more.
+    // awk interprets backslashes again.
     String.raw`  printf "{\"work\": ${work}, \"x\": %d}\n", x`,
     "}",
     "",

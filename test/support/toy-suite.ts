@@ -1,4 +1,4 @@
-/** A suite over a toy line: an exact figure, and the time that its programs take. */
+/** A suite for a toy line: an exact figure, and the time of its programs. */
 export function toySuite(
   repository: string,
   options: {
@@ -8,7 +8,7 @@ export function toySuite(
     readonly sets: readonly (readonly string[])[];
     readonly timed?: number;
     readonly rounds?: readonly number[];
-    /** What runs the programs; default Node. */
+    /** The interpreter of the programs; default Node. */
     readonly tool?: readonly string[];
   },
 ): Record<string, unknown> {

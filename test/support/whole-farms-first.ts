@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Files that start whole farms begin first, the many short ones of the rooms last.
+ * Files that start whole farms run first, and the many short ones last.
  *
- * The other way round, the run ended with one file that takes minutes while all but one of the workers had nothing to do.
+ * In the opposite order, the run ended with one file that takes minutes while all but one of the workers were idle.
  */
 export class WholeFarmsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -17,12 +17,12 @@ export const run = promisify(execFile);
 const logger = pino({ level: "silent" });
 const project = "toys";
 
-/** dune of Debian, when it is installed: "2.9.3". */
+/** The version of Debian's dune, such as "2.9.3", if it is installed. */
 const duneVersion: string | undefined = await run("dune", ["--version"])
   .then(({ stdout }) => stdout.trim())
   .catch(() => undefined);
 
-/** dune 2: dune 3 has no daemon to stand in for. */
+/** dune 2: dune 3 has no cache daemon that a granary can replace. */
 export const duneTwo: Need = {
   name: "dune 2",
   missing:
@@ -30,7 +30,7 @@ export const duneTwo: Need = {
   remedy: { kind: "debian", packages: ["ocaml-dune", "ocaml-nox"] },
 };
 
-/** A farm in this process: what machines publish, in the order in which the publishing build used it. */
+/** A farm in this process: the published results, in the order in which the publishing build used them. */
 export interface ToyFarm {
   readonly results: Map<string, GranaryResult>;
   readonly blobs: Map<string, Uint8Array>;
@@ -40,7 +40,7 @@ export function toyFarm(): ToyFarm {
   return { results: new Map(), blobs: new Map() };
 }
 
-/** What a build was noted to have asked for. */
+/** The recorded requests of a build. */
 interface NotedBuild extends DuneBuild {
   readonly asked: Map<string, ResultRequest>;
   readonly made: Map<string, GranaryResult>;
@@ -50,16 +50,16 @@ export interface DuneMachine {
   readonly directory: string;
   readonly store: OpenGranaryStore;
   readonly server: DuneServer;
-  /** The variables of its user. */
+  /** The environment variables of the build's user. */
   readonly variables: Readonly<Record<string, string>>;
   readonly unannounced: NotedBuild[];
   startBuild(farm: ToyFarm | undefined): NotedBuild;
-  /** All that a build asked for goes to the farm. */
+  /** Publishes all requested results of a build to the farm. */
   publish(build: NotedBuild, farm: ToyFarm): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** A machine with a granary of its own, over directories of its own. */
+/** Starts a machine with a granary, in separate directories. */
 export async function duneMachine(options: Partial<DuneParts> = {}): Promise<DuneMachine> {
   const directory = await mkdtemp(join(tmpdir(), "grange-dune-"));
   const store = await openGranaryStore({
@@ -75,7 +75,7 @@ export async function duneMachine(options: Partial<DuneParts> = {}): Promise<Dun
     place: store.placeAt,
     tieredCache: {
       async keep({ build }, result) {
-        // As the granary's own supplies take it, when nobody says what it cost.
+        // Without a given cost, the value that the granary's own code uses.
         const costMs = result.costMs ?? build?.tookMs?.(result);
         await store.keep({ ...result, costMs });
         build?.made({ ...result, costMs });
@@ -165,7 +165,10 @@ export async function duneMachine(options: Partial<DuneParts> = {}): Promise<Dun
   };
 }
 
-/** What dune executed in its last build, as its log has it; without what it asks of the toolchain at each start. */
+/**
+ * Returns how many commands dune executed in its last build, by its log; without its calls of the toolchain at each
+ * start.
+ */
 export async function executed(root: string): Promise<number> {
   const log = await readFile(join(root, "_build/log"), "utf8");
   return log.split("\n").filter((line) => line.startsWith("$ (cd _build")).length;
@@ -177,7 +180,7 @@ interface DuneRun {
   readonly stderr: string;
 }
 
-/** Runs dune to its end. It ignores SIGTERM while it hangs. */
+/** Runs dune to its end. */
 export async function dune(
   root: string,
   variables: Readonly<Record<string, string | undefined>>,
@@ -198,7 +201,7 @@ export async function dune(
   }
 }
 
-/** One build through a granary: attached, run, learnt from. */
+/** Runs one build with a granary: connects it, runs it, reads its results. */
 export async function buildThrough(
   machine: DuneMachine,
   root: string,
@@ -217,7 +220,7 @@ export async function buildThrough(
   return { build, ran, tally, executed: ran.code === 0 ? await executed(root) : -1 };
 }
 
-/** The toy's sources in a repository with one commit. */
+/** Makes a repository with the toy project's sources in one commit. */
 export async function commitAll(root: string): Promise<void> {
   const git = (...args: string[]) =>
     run("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { cwd: root });

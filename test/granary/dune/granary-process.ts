@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { startDaemonProxy } from "#granary/dune/daemon-proxy.ts";
 
-// A granary's part at the door, in a process of its own: to be stopped and killed.
+// The daemon part of a granary in a separate process, which tests stop and kill.
 const [directory = "", endpointFile = ""] = process.argv.slice(2);
 const logger = pino();
 

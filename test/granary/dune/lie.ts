@@ -3,7 +3,7 @@ import { digestKey } from "#core/digest.ts";
 import { encodeRecord, readRecord } from "#granary/dune/dune-record.ts";
 import type { ToyFarm } from "./dune-machine.ts";
 
-/** The same result with other bytes in the place of each file, and a record that says so. */
+/** Returns the same result with other bytes in each file, and a record that matches them. */
 export async function lie(
   result: { readonly value: { hash: string; sizeBytes: number } },
   farm: ToyFarm,

@@ -1,19 +1,19 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a toy project is made of: modules in libraries, each library depending on the ones before it. */
+/** The size of a toy project: modules in libraries, each of which depends on the previous ones. */
 export interface ToyProject {
   readonly libraries: number;
   readonly modulesPerLibrary: number;
 }
 
-/** Sixty modules and more: what the figures of this folder are about. */
+/** More than sixty modules, on which the figures of this directory are based. */
 export const sixtyModules: ToyProject = { libraries: 6, modulesPerLibrary: 10 };
 
-/** Rules enough for most questions. */
+/** Enough rules for most tests. */
 export const smallToy: ToyProject = { libraries: 2, modulesPerLibrary: 3 };
 
-/** The same bytes for the same project, on every machine. */
+/** Writes the same bytes for the same project on every machine. */
 export async function writeToyProject(root: string, project: ToyProject): Promise<void> {
   await mkdir(join(root, "bin"), { recursive: true });
   await writeFile(join(root, "dune-project"), "(lang dune 2.9)\n");
@@ -43,7 +43,7 @@ export async function writeToyProject(root: string, project: ToyProject): Promis
   );
 }
 
-/** Changes what the last module of the last library does, and nothing that others see of it. */
+/** Changes the implementation of the last module of the last library, but not its interface. */
 export async function changeLeaf(root: string, project: ToyProject, salt: number): Promise<void> {
   const [library, module] = [project.libraries - 1, project.modulesPerLibrary - 1];
   await writeFile(
@@ -73,7 +73,7 @@ function implementation(project: ToyProject, library: number, module: number): s
     const other = (module * 7) % project.modulesPerLibrary;
     uses.push(`Lib${library - 1}.${capital(nameOf(library - 1, other))}.work`);
   }
-  // Enough for a compiler to chew on.
+  // Enough code to give the compiler some work.
   const chew = Array.from(
     { length: 12 },
     (_, n) => `let step${n} table x =

@@ -13,13 +13,13 @@ interface ApiParts {
   readonly publicKey: string;
   readonly hourlyRequests: number;
   readonly onAnswer: ((answer: FakeAnswer) => void) | undefined;
-  /** By route, and of every request, also of those that failed. */
+  /** By route, and for each request, including failed ones. */
   readonly requests: Map<string, number>;
 }
 
 const documentation = "https://docs.github.com/rest";
 
-/** Answers one request of the API, with what goes wrong there. */
+/** Answers one request of the API, with the configured faults. */
 export function apiServer(parts: ApiParts) {
   const { state } = parts;
   let counted = 0;
@@ -45,7 +45,7 @@ export function apiServer(parts: ApiParts) {
         !repository.isInstalled ||
         repository.owner !== token.owner ||
         token.repositories?.includes(repository.name) === false;
-      // What a token may not see is told from what is not there by nothing.
+      // The response for an object without permission is the same as for one that does not exist.
       if (isHidden) throw new Refusal(404, "Not Found");
     }
     const [permission, level] = route.needs ?? [];
@@ -117,7 +117,7 @@ export function apiServer(parts: ApiParts) {
         body,
       });
       if (isWrite && isDrawn(faults.timeoutAfterSuccess)) {
-        // Done, and nobody is told.
+        // The change is made, and the client gets no response.
         setTimeout(() => response.destroy(), faults.hangMs);
         return;
       }
@@ -128,7 +128,7 @@ export function apiServer(parts: ApiParts) {
       const json = body === undefined ? "" : jsonText(body);
       const etag = `W/"${createHash("sha256").update(json).digest("hex")}"`;
       const headers = { ...(link === undefined ? {} : { link }), ...(isWrite ? {} : { etag }) };
-      // What is unchanged costs nothing of the limit.
+      // An unchanged response does not count against the limit.
       if (!isWrite && request.headers["if-none-match"] === etag)
         return respond(304, undefined, headers);
       counted++;
@@ -136,7 +136,7 @@ export function apiServer(parts: ApiParts) {
     } catch (reason) {
       if (response.headersSent) return void response.destroy();
       if (!(reason instanceof Refusal)) {
-        // A mistake of the fake's own, which nobody is to take for a fault that was ordered.
+        // A bug of the fake itself, which must not look like a configured fault.
         respond(599, { message: `the fake failed: ${String(reason)}` });
         return;
       }
@@ -167,7 +167,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** JSON in which a bigint is a number, as GitHub's ids are. */
+/** Returns JSON in which a bigint is a number, like GitHub's ids. */
 function jsonText(body: unknown): string {
   return JSON.stringify(body, (_, value: unknown) =>
     typeof value === "bigint" ? `\u0000${value}\u0000` : value,

@@ -15,7 +15,7 @@ import {
 
 type Schemas = components["schemas"];
 
-/** When the app and its installations were made: long ago. */
+/** The fixed creation time of the app and its installations. */
 const madeAt = "2026-01-01T00:00:00Z";
 
 export function appAnswer(state: FakeState): NonNullable<Schemas["nullable-integration"]> {
@@ -85,7 +85,7 @@ export function hookConfigAnswer(state: FakeState): Schemas["webhook-config"] {
   } satisfies Schemas["webhook-config"];
 }
 
-/** `id` is a bigint: numbers of deliveries are longer than JavaScript's numbers are exact. */
+/** `id` is a bigint: numbers of deliveries are too large for exact JavaScript numbers. */
 export function deliveryAnswer(delivery: DeliveryState) {
   return {
     id: delivery.id as unknown as number,

@@ -8,11 +8,11 @@ const Claims = z.object({
   iss: z.union([z.string(), z.number()]),
 });
 
-/** GitHub allows ten minutes, and a minute for clocks that differ. */
+/** GitHub allows ten minutes; one more allows for differences between clocks. */
 const longestSeconds = 600;
 const leewaySeconds = 60;
 
-/** Checks what an app signed of itself, and refuses it in GitHub's words. */
+/** Checks the signed token of an app, and refuses it with GitHub's messages. */
 export function checkAppToken(token: string, publicKey: string, appId: number, now: Date): void {
   const undecodable = new Refusal(401, "A JSON web token could not be decoded");
   const [head = "", body = "", signature = ""] = token.split(".");

@@ -1,20 +1,24 @@
-/** What goes wrong at the fake, each as a share of what could. All can be changed while it runs. */
+/**
+ * The faults of the fake, each as a share of the possible cases. All can be changed while it runs.
+ */
 export interface FakeFaults {
   /** Webhooks that never arrive. Half of them are in the list of deliveries, as failed. */
   readonly webhookLoss: number;
   readonly webhookDouble: number;
-  /** Webhooks held back until later ones went. */
+  /** Webhooks that are delayed until later ones were sent. */
   readonly webhookReorder: number;
-  /** Requests answered 500 before anything was done. */
+  /** Requests answered with 500 before any change. */
   readonly serverError: number;
-  /** Requests answered by a proxy's 502 page before anything was done. */
+  /** Requests answered with a proxy's 502 page before any change. */
   readonly badGateway: number;
-  /** Requests answered 403 for a secondary limit. */
+  /** Requests answered with 403 because of a secondary limit. */
   readonly secondaryLimit: number;
   readonly retryAfterSeconds: number;
-  /** Writes that are done, and whose answer never comes: the line is cut after `hangMs`. */
+  /**
+   * Writes that are made, but whose response never arrives: the connection is cut after `hangMs`.
+   */
   readonly timeoutAfterSuccess: number;
-  /** Writes that are done, and answered 500 or 502 all the same. */
+  /** Writes that are made, but answered with 500 or 502. */
   readonly errorAfterSuccess: number;
   readonly hangMs: number;
 }
@@ -32,7 +36,7 @@ export const noFaults: FakeFaults = {
   hangMs: 200,
 };
 
-/** Draws that are the same for the same seed: mulberry32. */
+/** Returns random numbers that are the same for the same seed: mulberry32. */
 export function seededDraws(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

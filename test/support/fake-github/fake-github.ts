@@ -1,6 +1,6 @@
 import type { FakeFaults } from "./fake-faults.ts";
 
-/** Something that was done at the fake, in the order in which it was done. */
+/** A change that was made at the fake, in order. */
 export interface LedgerEntry {
   readonly number: number;
   readonly what:
@@ -17,9 +17,9 @@ export interface LedgerEntry {
   /** Login: the app's is `NAME[bot]`. */
   readonly by: string;
   readonly repository: string;
-  /** Of the pull request; undefined for checks. */
+  /** The pull request; undefined for checks. */
   readonly pull: number | undefined;
-  /** Of the comment, check, delivery; the name of a label. */
+  /** The id of the comment, check, or delivery; the name of a label. */
   readonly id: string;
   readonly text: string;
 }
@@ -55,7 +55,7 @@ export type FakeFiles = Readonly<Record<string, string | null>>;
 interface PushOptions {
   readonly subject?: string;
   readonly by?: string;
-  /** Instead of the branch's head: a push by force. */
+  /** Replaces the branch's head, like a forced push. */
   readonly onto?: string;
 }
 
@@ -63,21 +63,21 @@ interface OpenPullOptions {
   readonly files: FakeFiles;
   readonly by?: string;
   readonly title?: string;
-  /** Whose fork; without it the branch lies in the repository itself. */
+  /** The owner of the fork; without it the branch is in the repository itself. */
   readonly fork?: string;
   readonly branch?: string;
   readonly base?: string;
 }
 
-/** A repository at the fake, and what people do in it. Each deed sends its webhooks. */
+/** A repository at the fake, and the actions of people in it. Each action sends its webhooks. */
 export interface FakeRepository {
   readonly slug: string;
   /** A bare Git repository with `refs/heads`, `refs/tags` and `refs/pull/N/head`. */
   readonly path: string;
-  /** Where it is cloned over HTTP. */
+  /** The URL for clones over HTTP. */
   readonly cloneUrl: string;
 
-  /** Commits to a branch, which is made when there is none; answers the commit. */
+  /** Commits to a branch, which is created if it does not exist; returns the commit. */
   push(branch: string, files: FakeFiles, options?: PushOptions): Promise<string>;
   tag(name: string, sha: string, options?: { readonly annotated?: boolean }): Promise<void>;
   /** `refs/heads/…` or `refs/tags/…`. */
@@ -85,7 +85,7 @@ export interface FakeRepository {
   head(ref: string): string | undefined;
 
   openPull(options: OpenPullOptions): Promise<number>;
-  /** A new commit at its head; `force` replaces the one there. Answers the commit. */
+  /** A new commit at its head; `force` replaces the present one. Returns the commit. */
   movePull(
     pull: number,
     files: FakeFiles,
@@ -93,9 +93,9 @@ export interface FakeRepository {
   ): Promise<string>;
   closePull(pull: number, by?: string): Promise<void>;
   reopenPull(pull: number, by?: string): Promise<void>;
-  /** Answers the merge commit. */
+  /** Returns the merge commit. */
   mergePull(pull: number, by?: string): Promise<string>;
-  /** The fork is deleted; its pull requests stay. */
+  /** Deletes the fork; its pull requests remain. */
   deleteFork(owner: string): void;
 
   comment(pull: number, by: string, body: string): Promise<number>;
@@ -120,29 +120,29 @@ export interface FakeGitHubOptions {
   readonly faults?: Partial<FakeFaults>;
   readonly appName?: string;
   readonly now?: () => Date;
-  /** Requests an hour; over it 403 with `x-ratelimit-remaining: 0`. */
+  /** Requests an hour; above it 403 with `x-ratelimit-remaining: 0`. */
   readonly hourlyRequests?: number;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly events?: readonly string[];
-  /** Called with each answer, for checking it against GitHub's description. */
+  /** Called with each response, to check it against GitHub's description. */
   readonly onAnswer?: (answer: FakeAnswer) => void;
 }
 
 export interface FakeAnswer {
   readonly method: string;
-  /** As GitHub's description writes it: `/repos/{owner}/{repo}`. */
+  /** In the form of GitHub's description: `/repos/{owner}/{repo}`. */
   readonly route: string;
   readonly status: number;
   readonly body: unknown;
 }
 
 export interface FakeGitHub {
-  /** The API's base. */
+  /** The base URL of the API. */
   readonly url: string;
   readonly appId: string;
-  /** PEM, PKCS#1 as GitHub's. */
+  /** PEM, PKCS#1, as GitHub's. */
   readonly privateKey: string;
-  /** As whom the app writes: `NAME[bot]`. */
+  /** The app's login: `NAME[bot]`. */
   readonly bot: string;
 
   repository(
@@ -153,7 +153,7 @@ export interface FakeGitHub {
       readonly installed?: boolean;
     },
   ): Promise<FakeRepository>;
-  /** Where the app is uninstalled, its tokens end. */
+  /** Uninstalls the app in a repository; its tokens end. */
   uninstall(slug: string): void;
   install(slug: string): void;
   setGranted(what: {
@@ -162,25 +162,25 @@ export interface FakeGitHub {
   }): void;
 
   sendWebhooksTo(url: string | undefined, secret: string | undefined): void;
-  /** Resolves when no webhook is on its way or held back. */
+  /** Resolves when no webhook is being sent or delayed. */
   webhooksSent(): Promise<void>;
-  /** How many were made, lost, doubled, answered 2xx. */
+  /** How many were created, lost, duplicated, and answered with 2xx. */
   webhookCounts(): {
     readonly made: number;
     readonly lost: number;
     readonly doubled: number;
     readonly taken: number;
   };
-  /** What GitHub sends when a webhook's address is set. */
+  /** Sends what GitHub sends when a webhook's URL is set. */
   ping(): Promise<void>;
 
   setFaults(faults: Partial<FakeFaults>): void;
   clearFaults(): void;
 
   readonly ledger: readonly LedgerEntry[];
-  /** Requests that came, by route; what limits count. */
+  /** The received requests by route, as limits count them. */
   requests(): ReadonlyMap<string, number>;
-  /** By how much GitHub's clock is ahead of this machine's. */
+  /** Sets how far GitHub's clock is ahead of this machine's. */
   skewClock(ms: number): void;
   revokeTokens(): void;
   stop(): Promise<void>;

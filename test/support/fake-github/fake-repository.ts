@@ -14,7 +14,7 @@ import { refMover } from "./ref-mover.ts";
 import { pullPayload } from "./webhook-payloads.ts";
 import type { WebhookSender } from "./webhook-sender.ts";
 
-/** What people do in a repository, each deed with its webhooks. */
+/** Actions of people in a repository, each with its webhooks. */
 export function fakeRepository(
   state: FakeState,
   repository: RepositoryState & { readonly git: GitStore },
@@ -22,7 +22,7 @@ export function fakeRepository(
 ): FakeRepository {
   const { git } = repository;
   const slug = slugOf(repository);
-  // One deed after the other: a commit is written before the next is made on top of it.
+  // One action after the other: a commit is complete before the next is made on top of it.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Answer>(effect: () => Promise<Answer>): Promise<Answer> => {
     const done = last.then(effect);
@@ -183,7 +183,8 @@ export function fakeRepository(
           throw new Fault("failed_precondition", `pull request ${number} cannot be merged`);
         const at = state.now();
         const subject = `Merge pull request #${number}`;
-        // What it changed, laid over the base: good enough for files that no other touches.
+        // Its changes, applied to the base: sufficient for files that no other pull request
+        // changes.
         const files = git.changes(git.forkPoint(pull.head, base), pull.head);
         const parents = [base, pull.head];
         const sha = await git.commit({ parents, from: base, files, subject, by, at });
@@ -224,7 +225,7 @@ export function fakeRepository(
       }),
 
     setPermission(login, permission) {
-      // GitHub's older word for a permission knows four only.
+      // GitHub's older field for permissions has only four values.
       const old =
         permission === "maintain" ? "write" : permission === "triage" ? "read" : permission;
       repository.permissions.set(login, { permission: old, role: permission });

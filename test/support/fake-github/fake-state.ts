@@ -3,7 +3,7 @@ import type { FakeFaults } from "./fake-faults.ts";
 import type { LedgerEntry } from "./fake-github.ts";
 import type { GitStore } from "./git-store.ts";
 
-/** All that the fake knows. Parts of it change it only by way of who does what. */
+/** The complete state of the fake. Other parts change it only through the functions for actions. */
 export interface FakeState {
   readonly appId: number;
   readonly appName: string;
@@ -18,7 +18,7 @@ export interface FakeState {
   events: readonly string[];
   webhook: { readonly url: string | undefined; readonly secret: string | undefined };
   faults: FakeFaults;
-  /** The API's base and its own clock. */
+  /** The API's base URL and its clock. */
   url: string;
   now(): Date;
   nextId(): number;
@@ -42,7 +42,7 @@ export interface RepositoryState {
   isDeleted: boolean;
   readonly createdAt: Date;
   pushedAt: Date;
-  /** Undefined for forks: their objects lie with the repository that they were made of. */
+  /** Undefined for forks: their objects are in the repository that they were made from. */
   readonly git: GitStore | undefined;
   readonly tags: Map<string, string>;
   readonly pulls: Map<number, PullState>;
@@ -65,7 +65,7 @@ export interface PullState {
   readonly headRepository: RepositoryState;
   head: string;
   readonly base: string;
-  /** Where the base was when the head was last moved, as GitHub has it. */
+  /** The base's commit when the head was last moved, as in GitHub. */
   baseSha: string;
   readonly labels: Set<string>;
   readonly createdAt: Date;
@@ -113,7 +113,7 @@ export interface DeliveryState {
   readonly guid: string;
   readonly event: string;
   readonly action: string | null;
-  /** Deflated: thousands of them are kept, of tens of kilobytes each. */
+  /** Compressed: thousands of them are stored, with tens of kilobytes each. */
   readonly body: Buffer;
   readonly at: Date;
   readonly isAgain: boolean;
@@ -121,7 +121,7 @@ export interface DeliveryState {
   readonly installationId: number | null;
   status: string;
   statusCode: number;
-  /** Whether GitHub's list shows it. */
+  /** Whether GitHub's list contains it. */
   isListed: boolean;
 }
 
@@ -144,7 +144,7 @@ export function installationId(state: FakeState, owner: string): number {
 
 export const slugOf = (repository: RepositoryState) => `${repository.owner}/${repository.name}`;
 
-/** GitHub tells times in whole seconds. */
+/** GitHub's times have whole seconds. */
 export const stamp = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
 export function record(

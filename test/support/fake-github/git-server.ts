@@ -2,7 +2,7 @@ import { request as ask, type IncomingMessage, type ServerResponse } from "node:
 import { serveRepositories } from "#git/http-backend.fixture.ts";
 import type { FakeState } from "./fake-state.ts";
 
-/** Clones over HTTP, private repositories for those who hold a token of the app's. */
+/** Serves clones over HTTP, private repositories only with a token of the app. */
 export async function gitServer(state: FakeState, root: string) {
   const backend = await serveRepositories(root);
   const inner = new URL(backend.urlOf(root));

@@ -7,25 +7,27 @@ import type { FakeFiles } from "./fake-github.ts";
 /**
  * A bare Git repository, written object by object.
  *
- * Without a process for each commit, since thousands of pushes are an experiment's work. Files lie
- * flat in memory, too, by commit.
+ * It starts no process for each commit, since an experiment makes thousands of pushes. The files of
+ * each commit are in memory, too, in a flat list.
  */
 export interface GitStore {
   readonly path: string;
   readonly refs: ReadonlyMap<string, string>;
   commit(options: {
     readonly parents: readonly string[];
-    /** Whose files are changed. */
+    /** The commit whose files are changed. */
     readonly from: string | undefined;
     readonly files: FakeFiles;
     readonly subject: string;
     readonly by: string;
     readonly at: Date;
   }): Promise<string>;
-  /** What differs from one commit to another. */
+  /** Returns the differences from one commit to another. */
   changes(from: string | undefined, to: string): FakeFiles;
   isAncestor(ancestor: string, of: string): boolean;
-  /** The last commit of one's first parents that the other has, too. */
+  /**
+   * Returns the last commit among the first parents of one that is also an ancestor of the other.
+   */
   forkPoint(of: string, from: string): string | undefined;
   has(sha: string): boolean;
   setRef(ref: string, sha: string | undefined): Promise<void>;
@@ -83,7 +85,7 @@ export async function gitStore(path: string): Promise<GitStore> {
     }
     for (const [name, inner] of folders)
       entries.push({ name, mode: "40000", sha: await putTree(inner) });
-    // Git sorts folders as if their names ended with a slash.
+    // Git sorts directories as if their names ended with a slash.
     const keyOf = (one: { name: string; mode: string }) =>
       Buffer.from(one.mode === "40000" ? `${one.name}/` : one.name);
     entries.sort((a, b) => Buffer.compare(keyOf(a), keyOf(b)));
@@ -146,7 +148,7 @@ export async function gitStore(path: string): Promise<GitStore> {
       for (const name of before?.keys() ?? []) if (!after.has(name)) changed[name] = null;
       return changed;
     },
-    // The usual push is one commit on top of the last.
+    // A typical push is one commit on top of the last.
     isAncestor: (ancestor, of) =>
       commits.get(of)?.parents.includes(ancestor) === true || ancestors(of).has(ancestor),
     forkPoint(of, from) {

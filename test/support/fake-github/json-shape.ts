@@ -1,4 +1,4 @@
-/** A JSON schema as far as GitHub's description of its API uses it (OpenAPI 3.0). */
+/** A JSON schema with the features that GitHub's description of its API uses (OpenAPI 3.0). */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string;
@@ -14,7 +14,7 @@ export interface JsonSchema {
   readonly format?: string;
 }
 
-/** What in a value is not as the schema says, each with its place. */
+/** Returns the deviations of a value from a schema, each with its place. */
 export function strays(
   value: unknown,
   schema: JsonSchema,
@@ -22,7 +22,7 @@ export function strays(
   place = "$",
 ): string[] {
   if (schema.$ref !== undefined) return strays(value, named(schema.$ref), named, place);
-  // GitHub writes `nullable-x` for what may be null, beside `nullable` itself.
+  // GitHub writes `nullable-x` for values that may be null, in addition to `nullable` itself.
   if (value === null && schema.nullable === true) return [];
   const found: string[] = [];
   for (const part of schema.allOf ?? []) found.push(...strays(value, part, named, place));
@@ -52,7 +52,8 @@ export function strays(
       const known = schema.properties?.[name];
       if (known !== undefined && field !== undefined)
         found.push(...strays(field, known, named, `${place}.${name}`));
-      // Fields that the description does not know would let a reader learn of what is not there.
+      // Fields that the description does not contain would let a client depend on fields that do
+      // not exist.
       else if (known === undefined && schema.properties !== undefined && !takesMore(schema))
         found.push(`${place}.${name} is not described`);
     }
@@ -80,9 +81,12 @@ function isOfType(value: unknown, type: string): boolean {
   }
 }
 
-/** How a value differs in shape from an example: fields that are missing, or of another type. */
+/**
+ * Returns the differences in shape between a value and an example: missing fields, and fields of
+ * another type.
+ */
 export function shapeStrays(value: unknown, example: unknown, place = "$"): string[] {
-  // An example's null or empty list tells nothing of what else may be there.
+  // Null or an empty list in an example does not show which other values are possible.
   if (example === null || value === null) return [];
   if (Array.isArray(example))
     return Array.isArray(value)

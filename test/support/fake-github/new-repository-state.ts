@@ -7,7 +7,7 @@ interface NewRepository {
   readonly isInstalled?: boolean;
 }
 
-/** A repository in which nothing happened yet. */
+/** Returns the state of an empty repository. */
 export function newRepositoryState(
   state: FakeState,
   slug: string,

@@ -42,7 +42,8 @@ export function shortPullAnswer(
   const html = `${state.url}/${slug}/pull/${pull.number}`;
   const statuses = `${state.url}/repos/${slug}/statuses/${pull.head}`;
   const { headRepository } = pull;
-  // GitHub's description knows no null here, its answers do, once a fork is deleted.
+  // GitHub's description does not allow null here, but its responses contain it after a fork is
+  // deleted.
   const headAnswer = headRepository.isDeleted
     ? (null as unknown as Schemas["repository"])
     : repositoryAnswer(state, headRepository);

@@ -3,7 +3,7 @@ import type { GitStore } from "./git-store.ts";
 import { pushPayload, refPayload } from "./webhook-payloads.ts";
 import type { WebhookSender } from "./webhook-sender.ts";
 
-/** Moves refs of a repository, makes and deletes them, and says so. */
+/** Moves, makes and deletes refs of a repository, and sends the webhooks. */
 export function refMover(
   state: FakeState,
   repository: RepositoryState & { readonly git: GitStore },

@@ -16,7 +16,7 @@ export const allRoutes: readonly Route[] = [
 const patterns = allRoutes.map((route) => ({
   route,
   names: [...route.path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? ""),
-  // A ref has slashes in it; nothing else has.
+  // Only a ref contains slashes.
   pattern: new RegExp(
     `^${route.path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => (name === "ref" ? "(.+)" : "([^/]+)"))}$`,
   ),

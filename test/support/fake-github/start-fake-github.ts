@@ -16,7 +16,7 @@ import { newRepositoryState } from "./new-repository-state.ts";
 import { pingPayload } from "./webhook-payloads.ts";
 import { webhookSender } from "./webhook-sender.ts";
 
-/** What Grange's app needs: what `grange forge test` asks for. */
+/** The permissions that Grange's app needs and `grange forge test` checks. */
 const usualPermissions = {
   metadata: "read",
   contents: "read",
@@ -27,24 +27,24 @@ const usualPermissions = {
 const usualEvents = ["push", "create", "delete", "pull_request", "issue_comment"];
 const appId = 123_456;
 
-/** One for all fakes of a process: making it takes half a second. */
+/** One key for all fakes of a process: it takes half a second to make. */
 let madeKey: { readonly privateKey: string; readonly publicKey: string } | undefined;
 
 function appKey() {
   madeKey ??= generateKeyPairSync("rsa", {
     modulusLength: 2_048,
     publicKeyEncoding: { type: "spki", format: "pem" },
-    // As GitHub hands keys out.
+    // The format of GitHub's keys.
     privateKeyEncoding: { type: "pkcs1", format: "pem" },
   });
   return madeKey;
 }
 
 /**
- * A GitHub on this machine: its REST API and webhooks as far as the farm uses them, with real Git
- * repositories behind, and with all that goes wrong there.
+ * Starts a GitHub on this machine: the REST API and webhooks that the farm uses, with real Git
+ * repositories, and with faults.
  *
- * Same seed, same draws; which request meets which draw still depends on who comes first.
+ * Faults are drawn from the seed; which request gets which draw also depends on their order.
  */
 export async function startFakeGitHub(options: FakeGitHubOptions = {}): Promise<FakeGitHub> {
   const root = await mkdtemp(join(tmpdir(), "grange-fake-github-"));

@@ -19,12 +19,13 @@ interface Definition {
   readonly examples: readonly Json[];
 }
 
-// A module that is JSON: Node would want an attribute to import it, bundlers another.
+// Loaded without an import: for a JSON module, Node would need an attribute and bundlers another
+// one.
 const definitions = createRequire(import.meta.url)(
   "@octokit/webhooks-examples",
 ) as readonly Definition[];
 
-/** GitHub's own example of an event, which each payload of ours begins as. */
+/** Returns GitHub's own example of an event, on which each payload is based. */
 export function exampleOf(event: string, action?: string): Json {
   const examples = definitions.find((one) => one.name === event)?.examples ?? [];
   const fit = examples.filter((one) => action === undefined || one["action"] === action);
@@ -49,7 +50,7 @@ function payload(
     repository: {
       ...repositoryExample,
       ...repositoryAnswer(state, repository),
-      // Pushes tell these two as seconds.
+      // Pushes contain these two times as seconds.
       ...(event === "push"
         ? {
             created_at: seconds(repository.createdAt),
@@ -117,7 +118,7 @@ export function pushPayload(
   });
 }
 
-/** `create` and `delete`, which come beside a push that made or ended a ref. */
+/** `create` and `delete`, which are sent with a push that made or deleted a ref. */
 export function refPayload(
   state: FakeState,
   repository: RepositoryState,
@@ -144,7 +145,7 @@ export function pullPayload(
 ): Json {
   const example = exampleOf("pull_request", action)["pull_request"] as Json;
   const answer = pullAnswer(state, repository, pull);
-  // Webhooks tell a field of repositories that the REST API's description has not.
+  // Webhooks contain a field of repositories that the REST API's description does not have.
   const asWebhooksTell = (repo: Json | null) => repo && { custom_properties: {}, ...repo };
   return payload(state, "pull_request", action, repository, by, {
     action,
@@ -196,7 +197,7 @@ export function commentPayload(
       updated_at: full.updated_at,
       closed_at: full.closed_at,
       body: null,
-      // By this alone a comment on a pull request is told from one on an issue.
+      // Only this field distinguishes a comment on a pull request from one on an issue.
       pull_request: {
         url: full.url,
         html_url: full.html_url,

@@ -10,17 +10,19 @@ import {
   record,
 } from "./fake-state.ts";
 
-/** Sends webhooks as GitHub does: once, with ten seconds to be answered; and loses its share. */
+/**
+ * Sends webhooks as GitHub does: once, with a timeout of ten seconds; and loses a share of them.
+ */
 export interface WebhookSender extends Service {
-  /** Nothing is sent of events that the app did not subscribe to. */
+  /** Sends no events to which the app did not subscribe. */
   emit(event: string, payload: object, repository?: RepositoryState): void;
   again(id: bigint): boolean;
   counts(): { made: number; lost: number; doubled: number; taken: number };
-  /** Resolves when none is on its way. */
+  /** Resolves when no webhook is being sent. */
   sent(): Promise<void>;
 }
 
-/** Held back, a webhook goes after so many later ones, or when for so long no other came. */
+/** A delayed webhook is sent after this number of later ones, or after a time without others. */
 const mostLater = 8;
 const heldMs = 300;
 const answerWithinMs = 10_000;
@@ -33,7 +35,7 @@ export function webhookSender(state: FakeState): WebhookSender {
   const under = new Set<Promise<void>>();
   let waiting: (() => void)[] = [];
   let release: NodeJS.Timeout | undefined;
-  // Longer than a double is exact; an instant of nanoseconds would be, too.
+  // Too large for an exact double, and for a time in nanoseconds as well.
   let lastId = 9_100_000_000_000_000_001n;
 
   const releaseHeld = () => {
@@ -41,7 +43,7 @@ export function webhookSender(state: FakeState): WebhookSender {
     pump();
   };
   const pump = () => {
-    // One at a time keeps the order in which things happened, as long as none is to be changed.
+    // One at a time preserves the order of events, unless the order is to be changed.
     const concurrent = state.faults.webhookReorder > 0 ? 6 : 1;
     while (under.size < concurrent && !stopping.signal.aborted) {
       const next = queue.shift();
@@ -112,7 +114,7 @@ export function webhookSender(state: FakeState): WebhookSender {
     state.deliveries.push(delivery);
     if (state.draw() < webhookLoss) {
       count.lost++;
-      // Half of those that are lost nobody will ever see listed: the forge itself forgot them.
+      // Half of the lost ones are never listed: the forge itself has no record of them.
       delivery.isListed = state.draw() < 0.5;
       delivery.statusCode = 504;
       delivery.status = "timed out";

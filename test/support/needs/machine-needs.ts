@@ -26,7 +26,7 @@ export const bubblewrap = programs("bubblewrap", {
 /** GNU time, which reports memory; the shell's own `time` does not. */
 export const gnuTime = programs("GNU time", { programs: ["time"], packages: ["time"] });
 
-/** Debian's own: jobs do not see one that lies in a home. */
+/** Debian's version: jobs do not see one in a home directory. */
 export const python3: Need = {
   name: "Python 3",
   missing: existsSync("/usr/bin/python3") ? undefined : "not installed: /usr/bin/python3",
@@ -45,7 +45,7 @@ export const linux: Need = {
   remedy: { kind: "machine" },
 };
 
-/** Where open files can be locked without a program of the machine. */
+/** A machine for which Grange has a program that locks open files. */
 export const lockingMachine: Need = {
   name: "a Linux whose architecture has a locking program",
   missing:
@@ -65,7 +65,9 @@ export const secondFileSystem: Need = {
   remedy: { kind: "machine" },
 };
 
-/** A sandbox for jobs; `facility` is what a worker reports of its own, such as "none, since …". */
+/**
+ * Returns the need for a sandbox; `facility` is the worker's own report, such as "none, since …".
+ */
 export function sandboxNeed(facility: string): Need {
   return {
     name: "a sandbox for jobs",

@@ -1,23 +1,23 @@
 import type { TestContext } from "vitest";
 
-/** What some tests need of the machine beyond Node, npm and Git. */
+/** A requirement of some tests on the machine, beyond Node, npm and Git. */
 export interface Need {
   /** A noun phrase for the summary: "Bazel". */
   readonly name: string;
-  /** Why it cannot be had here; undefined where it is there. */
+  /** Why it is not available; undefined if it is available. */
   readonly missing: string | undefined;
   readonly remedy: Remedy;
 }
 
-/** What adds a need to a machine that lacks it. */
+/** How to provide a need on a machine that lacks it. */
 type Remedy =
   | { readonly kind: "debian"; readonly packages: readonly string[] }
   | { readonly kind: "command"; readonly command: string }
   | { readonly kind: "root" }
-  /** A property of the kernel or of the hardware, such as a second CPU: nothing to install. */
+  /** A property of the kernel or of the hardware, such as a second CPU: it cannot be installed. */
   | { readonly kind: "machine" };
 
-/** A need that is not met, as the reporter reads it from a skipped test. */
+/** An unmet need, as the reporter reads it from a skipped test. */
 export type Lack = Need & { readonly missing: string };
 
 declare module "vitest" {
@@ -27,10 +27,10 @@ declare module "vitest" {
 }
 
 /**
- * Returns options for `test` or `describe`: they skip it where one of its needs is missing.
+ * Returns options for `test` or `describe`: they skip it if one of its needs is missing.
  *
- * This and `skipWithout` are the only ways in which tests are skipped: the run then ends with a summary
- * of what was not tested, and `.ci/run` fails.
+ * Only this function and `skipWithout` skip tests: the run then ends with a summary of skipped tests, and `.ci/run`
+ * fails.
  */
 export function needs(...all: readonly Need[]): {
   skip: boolean;
@@ -40,7 +40,7 @@ export function needs(...all: readonly Need[]): {
   return { skip: lacks.length > 0, meta: { lacks } };
 }
 
-/** Skips the running test where a need is missing that only a running test can look for. */
+/** Skips the running test if a need is missing that only a running test can check. */
 export function skipWithout({ skip, task }: Pick<TestContext, "skip" | "task">, need: Need): void {
   const [lack] = lackOf(need);
   if (lack === undefined) return;
@@ -48,7 +48,7 @@ export function skipWithout({ skip, task }: Pick<TestContext, "skip" | "task">, 
   skip(lack.missing);
 }
 
-/** Copies the fields, as the need may compute them, and they go to the reporter's process. */
+/** Copies the fields, because the need may compute them, and the reporter is another process. */
 function lackOf(need: Need): Lack[] {
   const { name, missing, remedy } = need;
   return missing === undefined ? [] : [{ name, missing, remedy }];

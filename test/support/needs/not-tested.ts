@@ -3,11 +3,11 @@ import type { Lack } from "./needs.ts";
 /** A skipped test. */
 export interface Skipped {
   readonly title: string;
-  /** Empty where nobody says why. */
+  /** Empty if no reason is known. */
   readonly lacks: readonly Lack[];
 }
 
-/** Returns the lines of the summary at the end of a run: what was not tested, why, and what would add it. */
+/** Returns the lines of the summary at the end of a run: the skipped tests, the reasons, and the remedies. */
 export function notTestedLines(skipped: readonly Skipped[]): string[] {
   const lacking = skipped.filter(({ lacks }) => lacks.length > 0);
   if (lacking.length === 0) return [];

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import type { Need } from "./needs.ts";
 
 /**
- * Returns where a file of `test/support/from-npm` is: packages that only a few tests use, so that
- * they are no dependencies of Grange.
+ * Returns the path of a file of `test/support/from-npm`: packages that only a few tests use, so
+ * that they are not dependencies of Grange.
  */
 export function packageFile(
   name: string,

@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Need } from "./needs.ts";
 
-/** Returns where a program is, by the PATH, or where Debian has those of administrators. */
+/** Returns the path of a program, from the PATH or from Debian's directories for administrators. */
 export function findProgram(name: string): string | undefined {
   const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   return [...path, "/usr/sbin", "/sbin"]
@@ -10,7 +10,7 @@ export function findProgram(name: string): string | undefined {
     .find((file) => isExecutable(file));
 }
 
-/** Returns the need of programs, by their names, and the Debian packages that have them. */
+/** Returns the need for programs, by their names, with the Debian packages that contain them. */
 export function programs(
   name: string,
   of: { readonly programs: readonly string[]; readonly packages: readonly string[] },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The four letters that numbers begin with, and the documents in `docs/references.md` that they stand for. */
+/** The four letters at the start of numbers, and their documents in `docs/references.md`. */
 export const papers = {
   L: "LWR, part v",
   P: "rustc-perf, two documents",
@@ -17,17 +17,17 @@ export interface NamedTest {
   readonly part: string;
 }
 
-/** One sentence of a paper that asks something of the system. */
+/** One requirement of a paper. */
 export interface Entry {
   readonly paper: Paper;
   readonly number: number;
-  /** In the words of the document: "L-17". */
+  /** In the document's form: "L-17". */
   readonly name: string;
   readonly asks: string;
   readonly shownBy:
     | { readonly kind: "tests"; readonly tests: readonly NamedTest[] }
     | { readonly kind: "open"; readonly reason: string };
-  /** What the last column has in code: commands, endpoints, pages, settings. */
+  /** The code of the last column: commands, endpoints, pages, settings. */
   readonly places: readonly string[];
   /** Whether the last column names a document. */
   readonly hasDocument: boolean;
@@ -44,7 +44,7 @@ interface Total {
 interface Papers {
   readonly entries: readonly Entry[];
   readonly totals: readonly Total[];
-  /** Rows of tables that are neither, each with its line: none in a document that is right. */
+  /** Rows of other forms, each with its line: none in a correct document. */
   readonly unread: readonly string[];
 }
 

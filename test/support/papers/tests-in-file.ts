@@ -1,16 +1,25 @@
 import { readFileSync } from "node:fs";
 import { parseSync } from "vite";
 
-/** A test as its file says it, without running it. */
+/** A test as written in its file, without running it. */
 export interface WrittenTest {
   /** The names of the `describe`s around it, from the outermost. */
   readonly groups: readonly string[];
-  /** As written: holes of tables (`$name`, `%s`) and of template texts (as `*`) are not filled. */
+  /**
+   * As written: placeholders of tables (`$name`, `%s`) and of template texts (as `*`) are not
+   * filled.
+   */
   readonly title: string;
   readonly fullName: string;
-  /** Whether it, or a `describe` around it, is `.skip`, `.todo`, `.skipIf` or `.runIf`. What `needs(…)` skips is told by the run. */
+  /**
+   * Whether it, or a `describe` around it, is `.skip`, `.todo`, `.skipIf` or `.runIf`. The effect of `needs(…)` is
+   * known only in a run.
+   */
   readonly isSkipped: boolean;
-  /** Whether its body calls `expect`, `assert`, or something that is called so or is written in the same file and does. */
+  /**
+   * Whether its body calls `expect`, `assert`, or a function with such a name, or a function of the same file that
+   * does.
+   */
   readonly asserts: boolean;
 }
 
@@ -92,7 +101,7 @@ function textOf(node: Node): string | undefined {
   return parts.map(({ value }) => value.cooked).join("*");
 }
 
-/** Names of functions of the file that assert, also by calling one another. */
+/** Returns the names of functions in the file that assert, directly or through one another. */
 function assertingFunctions(root: Node): ReadonlySet<string> {
   const bodies = new Map<string, Node>();
   collect(root);
@@ -121,14 +130,14 @@ function assertsIn(node: Node, asserting: ReadonlySet<string>): boolean {
     const called = [callee, object, property].map((each) => String(each?.["name"]));
     if (called.some((name) => assertingName.test(name) || asserting.has(name))) return true;
   }
-  // A function of the file that is passed on is called by whom it is passed to.
+  // A function of the file that is passed as an argument is called by the receiver.
   if (node.type === "Identifier" && asserting.has(String(node["name"]))) return true;
   return childrenOf(node).some((child) => assertsIn(child, asserting));
 }
 
 /**
- * Finds the tests that a part of a name means: the one that is called so, the only one that has it in its name, or all
- * tests of the `describe`s that have it in theirs. Returns none where it fits several others.
+ * Finds the tests that a part of a name means: the test with exactly this name, the only test whose name contains it,
+ * or all tests of the `describe`s whose names contain it. Returns none if it matches several others.
  */
 export function testsMeant(tests: readonly WrittenTest[], part: string): readonly WrittenTest[] {
   const called = tests.filter(({ fullName }) => fullName === part);

@@ -16,10 +16,10 @@ const Requested = z
   })
   .nullish();
 
-/** How long GitHub's tokens of installations live. */
+/** The lifetime of GitHub's installation tokens. */
 const tokenMs = 3_600_000;
 
-/** What an app asks as itself. */
+/** Requests with the app's own token. */
 export const appRoutes: readonly Route[] = [
   {
     method: "GET",

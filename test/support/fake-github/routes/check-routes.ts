@@ -42,7 +42,7 @@ function apply(check: CheckState, update: z.infer<typeof Update>): void {
   check.completedAt = update.completed_at ?? check.completedAt;
   check.title = update.output?.title ?? check.title;
   check.summary = update.output?.summary ?? check.summary;
-  // As GitHub has it: what an update brings is added to what is there.
+  // As at GitHub: the annotations of an update are added to the existing ones.
   check.annotations.push(...(update.output?.annotations ?? []));
   if (check.status === "completed" && check.conclusion === null)
     throw new Refusal(422, "Invalid request.\n\nconclusion is missing");
@@ -132,7 +132,7 @@ export const checkRoutes: readonly Route[] = [
           check.sha === call.parameters["ref"] &&
           (app === null || app === String(call.state.appId)),
       );
-      // `latest`, GitHub's default, keeps the newest of each name.
+      // `latest`, GitHub's default, returns the newest of each name.
       const kept =
         call.query.get("filter") === "all"
           ? ofCommit

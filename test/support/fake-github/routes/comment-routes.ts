@@ -14,7 +14,7 @@ import {
   slugOf,
 } from "./route.ts";
 
-/** GitHub counts characters of a comment, and answers 422 to more. */
+/** GitHub limits the characters of a comment, and responds with 422 to more. */
 const Body = z.object({ body: z.string().min(1).max(65_536) });
 const Reaction = z.object({
   content: z.enum(["+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"]),
@@ -55,7 +55,7 @@ function note(
   record(call.state, { what, repository: slugOf(repository), pull, id: String(id), text });
 }
 
-/** A label came or went: what is there changes, it is written down, and a webhook tells. */
+/** Adds or removes a label: changes the state, records it, and sends a webhook. */
 function changeLabel(call: Call, action: "labeled" | "unlabeled", label: string): void {
   const { state, webhooks } = call;
   const { repository, pull } = ownPull(call);
@@ -73,7 +73,7 @@ function labelsOf(call: Call) {
   return [...pull.labels].map((name) => () => labelAnswer(call.state, repository, name));
 }
 
-/** All of them are the installation's, and need the same permission. */
+/** All of them use the installation's token, and need the same permission. */
 function route(
   method: Route["method"],
   path: string,

@@ -7,7 +7,7 @@ const Query = z.object({
   variables: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** What GitHub's schema lets a comment be minimised as. */
+/** The reasons for minimising a comment in GitHub's schema. */
 const classifiers = [
   "ABUSE",
   "DUPLICATE",
@@ -18,7 +18,7 @@ const classifiers = [
   "SPAM",
 ];
 
-/** Of GraphQL the one mutation that REST has not. */
+/** The one GraphQL mutation that the REST API does not have. */
 export const graphqlRoute: Route = {
   method: "POST",
   path: "/graphql",

@@ -3,7 +3,7 @@ import { nodeId } from "../fake-state.ts";
 import { pullAnswer, shortPullAnswer } from "../pull-answers.ts";
 import { pullOf, Refusal, type Route, repositoryOf, slugOf } from "./route.ts";
 
-/** Commits, branches, pull requests, and who may do what. */
+/** Commits, branches, pull requests, and permissions. */
 export const repositoryRoutes: readonly Route[] = [
   {
     method: "GET",
@@ -116,7 +116,8 @@ export const repositoryRoutes: readonly Route[] = [
     handle(call) {
       const repository = repositoryOf(call);
       const login = call.parameters["username"] ?? "";
-      // GitHub knows no such account; whoever commented or was given something exists.
+      // Such a login has no account at GitHub; every account that commented or received a
+      // permission exists.
       if (login.startsWith("nobody")) throw new Refusal(404, `${login} is not a user`);
       return { status: 200, body: permissionAnswer(call.state, repository, login) };
     },

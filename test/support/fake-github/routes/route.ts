@@ -8,7 +8,7 @@ import {
 } from "../fake-state.ts";
 import type { WebhookSender } from "../webhook-sender.ts";
 
-/** One request, after it is known who asks. */
+/** One authenticated request. */
 export interface Call {
   readonly state: FakeState;
   readonly webhooks: WebhookSender;
@@ -21,8 +21,8 @@ export interface Reply {
   readonly status: number;
   readonly body?: unknown;
   /**
-   * To be cut into pages, each made when its page is asked for; `under` is where in the body they lie,
-   * with a count beside them.
+   * Items that are divided into pages, each made when its page is requested; `under` is the body's field for them, with
+   * a count beside it.
    */
   readonly list?: readonly (() => unknown)[];
   readonly under?: string;
@@ -31,15 +31,15 @@ export interface Reply {
 
 export interface Route {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** As GitHub's description writes it. */
+  /** In the form of GitHub's description. */
   readonly path: string;
   readonly by: "app" | "installation";
-  /** What the installation must have been granted. */
+  /** The permission that the installation must have. */
   readonly needs?: readonly [permission: string, level: "read" | "write"];
   handle(call: Call): Reply;
 }
 
-/** An answer that says no. */
+/** An error response. */
 export class Refusal extends Error {
   readonly status: number;
   readonly more: Readonly<Record<string, unknown>>;
