@@ -4,7 +4,7 @@ import { allEndpoints, endpointGroups } from "../src/api/endpoints/all-endpoints
 import { endpointTables } from "../src/api/endpoints/endpoint-tables.ts";
 import { signInEndpoints } from "../src/api/endpoints/sign-in-endpoints.ts";
 
-test("docs/http-api.md has the endpoints as the table has them", async () => {
+test("docs/http-api.md lists the endpoints of the table", async () => {
   const document = await readFile("docs/http-api.md", "utf8");
   const written = /<!-- endpoints: begin -->\n([^]*)\n<!-- endpoints: end -->/.exec(document)?.[1];
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { anchorsIn, linksIn } from "./support/markdown-links.ts";
 
 const root = join(import.meta.dirname, "..");
-/** Directories whose files are not the project's own, or are not kept. */
+/** Directories whose files do not belong to the project or are temporary. */
 const skipped = new Set(["node_modules", "dist", ".git", ".grange-data"]);
 
 function filesBelow(folder: string, ends: RegExp): string[] {
@@ -33,7 +33,7 @@ test.each(documents.map((path) => relative(root, path)))("every link in %s resol
   expect(broken).toEqual([]);
 });
 
-test("every document below docs/ that sources name exists", () => {
+test("every document below docs/ that a source names exists", () => {
   const sources = ["src", "web", "test", "bench", "scripts"].flatMap((folder) =>
     filesBelow(join(root, folder), /(?<!\.test)\.(?:tsx?|mjs)$/),
   );
@@ -77,7 +77,7 @@ describe("links of a Markdown document", () => {
     expect(anchorsIn(heading)).toEqual([expected]);
   });
 
-  test("lead to a repeated heading by number", () => {
+  test("lead to a repeated heading with its number", () => {
     expect(anchorsIn("# A\n# A\n")).toEqual(["a", "a-1"]);
   });
 });

@@ -21,7 +21,10 @@ function filesBelow(folder: string): string[] {
     .filter((path) => /\.(?:ts|tsx|mjs)$/.test(path) && statSync(join(root, path)).isFile());
 }
 
-/** Paths of the checkout that a file names relative to itself: its imports, and files that it reads by `new URL`. */
+/**
+ * Returns the paths of the checkout that a file names relative to itself: its imports, and files that it reads with
+ * `new URL`.
+ */
 function pathsNamedIn(path: string): string[] {
   const text = readFileSync(join(root, path), "utf8");
   const written = [
@@ -35,7 +38,7 @@ function pathsNamedIn(path: string): string[] {
     .filter((name) => statSync(join(root, name), { throwIfNoEntry: false }) !== undefined);
 }
 
-/** The folders whose tests a job runs. */
+/** The directories whose tests a job runs. */
 const testedFolders = new Map(
   jobs.flatMap(({ name, definition }): [string, readonly string[]][] => {
     const command = definition.commands?.join("\n") ?? "";
@@ -45,7 +48,7 @@ const testedFolders = new Map(
   }),
 );
 
-test("every folder of tests is that of a job", () => {
+test("every directory of tests belongs to a job", () => {
   const folders = readdirSync(join(root, "test"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => `test/${entry.name}`)
@@ -55,7 +58,7 @@ test("every folder of tests is that of a job", () => {
   expect(folders.sort()).toEqual(tested.filter((folder) => folder.startsWith("test/")).sort());
 });
 
-test.each([...testedFolders])("job %s declares what its tests name", (name, folders) => {
+test.each([...testedFolders])("job %s declares the files that its tests name", (name, folders) => {
   const inputs = jobs.find((job) => job.name === name)?.definition.inputs ?? ["**"];
   const isDeclared = compileGlobs(inputs);
   const outputs = jobs.flatMap(({ definition }) => definition.outputs ?? []);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-/** The Debian packages that `.ci/run` installs, because without them tests are skipped. */
+/** Returns the Debian packages that `.ci/run` installs, because without them tests are skipped. */
 function packagesOfCi(): string[] {
   const [, list = ""] = /for package in ([^;]*); do/.exec(readFileSync(".ci/run", "utf8")) ?? [];
   return list.split(/[\s\\]+/).filter((name) => name !== "");

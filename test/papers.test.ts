@@ -1,4 +1,4 @@
-// docs/papers.md lists what the five papers ask for, and the tests that show it.
+// docs/papers.md lists the requirements of the five papers, and the tests that show them.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ test.each(totals)("the numbers of $paper have no gaps and do not repeat", ({ pap
   expect(numbers).toEqual(numbers.map((_, index) => index + 1));
 });
 
-test.each(totals)("the totals of $paper are true", ({ paper, ...stated }) => {
+test.each(totals)("the totals of $paper are correct", ({ paper, ...stated }) => {
   const all = entries.filter((entry) => entry.paper === paper);
   const open = all.filter(({ shownBy }) => shownBy.kind === "open");
   for (const { name, shownBy } of open)
@@ -47,7 +47,7 @@ test("every sentence belongs to a paper of the table of totals", () => {
   expect(entries.filter(({ paper }) => !stated.has(paper))).toEqual([]);
 });
 
-test("what a paper leaves open is marked in its row, and decided below the table", () => {
+test("a requirement that a paper leaves open is marked in its row, and has a decision below the table", () => {
   const marked = entries.filter(({ asks }) => asks.endsWith("(choice)")).map(({ name }) => name);
   const decided = Array.from(document.matchAll(/^- \*\*.+?:/gm), ([heading]) =>
     Array.from(heading.matchAll(/[LPSD]-\d+/g), ([name]) => name),
@@ -57,7 +57,7 @@ test("what a paper leaves open is marked in its row, and decided below the table
   expect(decided.filter((name) => !entries.some((entry) => entry.name === name))).toEqual([]);
 });
 
-test("each test that is named is there, is not skipped, and asserts something", () => {
+test("each named test exists, is not skipped, and asserts something", () => {
   const written = new Map<string, ReturnType<typeof testsInFile>>();
   const problems = entries.flatMap(({ name, shownBy }) => {
     if (shownBy.kind === "open") return [];
@@ -80,7 +80,7 @@ test("each test that is named is there, is not skipped, and asserts something", 
   expect(problems).toEqual([]);
 });
 
-test("each sentence says where a person sees it, and all of these places exist", async () => {
+test("each sentence names the places where a person sees it, and all these places exist", async () => {
   const problems: string[] = [];
   for (const { name, places, hasDocument } of entries) {
     if (places.length === 0 && !hasDocument) problems.push(`${name} names no place`);
@@ -105,7 +105,10 @@ const pages = ["root-route", "routes-benchmarks", "routes-build-tools", "routes-
   .flatMap((file) => Array.from(textOf(`web/${file}.tsx`).matchAll(/ path: "([^"]+)"/g)))
   .map(([, path = ""]) => path);
 
-/** Whether a command, an endpoint, a page, a setting or a table of `npm run show` exists as the document writes it. */
+/**
+ * Returns whether a command, an endpoint, a page, a setting or a table of `npm run show` exists as the document writes
+ * it.
+ */
 async function isThere(place: string): Promise<boolean> {
   const [first = "", ...rest] = place.split(" ");
   const path = (rest[0] ?? "").replace(/\?.*$/, "");
@@ -121,7 +124,7 @@ async function isThere(place: string): Promise<boolean> {
   return false;
 }
 
-/** Follows the words to a subcommand, and looks for options there: `grange bench compare --metric`. */
+/** Follows the arguments to a subcommand, and looks for options there: `grange bench compare --metric`. */
 async function isCommand(words: readonly string[]): Promise<boolean> {
   const [name = "", ...rest] = words;
   const listed = Object.hasOwn(commandList, name) ? commandList[name] : undefined;

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recipeNames, recipes } from "../web/pages/connect/recipes.ts";
 
-// Who follows the documents, and who follows the page Connect, are told the same.
+// The documents and the page Connect must show the same lines.
 
 const doc = (name: string) => readFile(join(import.meta.dirname, "../docs", name), "utf8");
 
-test("build-tools.md has the page's lines of remote execution, for a farm on this machine", async () => {
+test("build-tools.md has the page's lines for remote execution, with a farm on this machine", async () => {
   const farm = { origin: "http://127.0.0.1:8980", project: "default", token: undefined };
 
   const [rc] = recipes["bazel-remote"].lines(farm);

@@ -4,8 +4,8 @@ import { basename } from "node:path";
 import { expect, test } from "vitest";
 
 /**
- * Words that names had before the field's terms took their place, and the term to use. They are parts of names:
- * `wish` stands for `wish`, `FetchWish` and `wishOf`.
+ * Words of earlier names that terms of the field have replaced, with the terms. They are parts of names: `wish` stands
+ * for `wish`, `FetchWish` and `wishOf`.
  */
 const retired: Readonly<Record<string, string>> = {
   beacon: "heartbeat",
@@ -22,10 +22,10 @@ const retired: Readonly<Record<string, string>> = {
   wish: "request",
 };
 
-/** Tables keep their names: to rename one would stop older servers of the same database. */
+/** Tables keep their names: a renamed table would stop older servers of the same database. */
 const kept: ReadonlySet<string> = new Set(["size_class_lesson"]);
 
-/** Files of this repository with names, without what is generated and this list. */
+/** Files of this repository that contain names, without generated files and this list. */
 const files = execFileSync("git", ["ls-files", "src", "web", "test", "bench", "scripts"], {
   encoding: "utf8",
   maxBuffer: 64 * 1024 * 1024,
@@ -34,7 +34,7 @@ const files = execFileSync("git", ["ls-files", "src", "web", "test", "bench", "s
   .filter((file) => /\.(tsx?|mjs)$/.test(file))
   .filter((file) => !file.startsWith("src/proto/") && file !== "test/retired-words.test.ts");
 
-/** Comments and texts are prose: what they may say is for a reader to judge. */
+/** Comments and texts are prose, which a person must judge. */
 function withoutProse(code: string): string {
   return code
     .replaceAll(/\/\*[\s\S]*?\*\//g, "")

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-/** Exports that no file imports, and why they stay: people call them by hand, or a tool uses their name. */
+/** Exports that no file imports, with the reason to keep them: people call them by hand, or a tool uses their name. */
 const kept: Readonly<Record<string, string>> = {
   "bench/show/benchmark-lab/numerics/compare-with-oracle.ts: writeOracleVectors":
     "writes src/statistics/oracle-vectors.fixture anew",

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runGrange, startGrange } from "../support/run-grange.ts";
 import { sampleRepository } from "../support/sample-repository.ts";
 
-/** A build tool of a few lines: it asks its cache for each source, makes what is not there, and keeps it. */
+/** A build tool of a few lines: it requests each source from its cache, makes missing results, and stores them. */
 const tool = `
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -53,7 +53,7 @@ async function scene(files: Readonly<Record<string, string>> = {}) {
   return { directory, data, repository, options, grange, build };
 }
 
-test("the first build starts a granary, and the second finds all that it made", async () => {
+test("the first build starts a granary, and the second finds all its results", async () => {
   const { build, grange } = await scene();
 
   const first = await build();
@@ -64,7 +64,7 @@ test("the first build starts a granary, and the second finds all that it made", 
   const second = await build();
   expect(second).toMatchObject({ code: 0, stdout: "made 0\n" });
   expect(second.stderr).toContain("3 results: 3 here before they were asked for; saved about");
-  // Walls of what ran side by side, added up, are not how much shorter the build was.
+  // The sum of the durations of parallel actions is not the time that the build saved.
   expect(second.stderr).toMatch(/saved about [\d.]+ \w+ of work/);
 
   const status = await grange("granary", "status", "--json");
@@ -81,7 +81,7 @@ test("the first build starts a granary, and the second finds all that it made", 
   expect((await grange("granary", "status")).code).toBe(1);
 });
 
-test("what builds made is closed to other users, also in a directory that was open", async () => {
+test("other users cannot read results, even in a directory that was readable", async () => {
   const { build, data } = await scene();
   for (const name of ["packs", "blobs", "outbox"])
     await mkdir(join(data, name), { recursive: true });
@@ -96,7 +96,7 @@ test("what builds made is closed to other users, also in a directory that was op
   expect(modes).toEqual(folders.map(() => "700"));
 });
 
-test("the exit code is the command's own, and so are its signals", async () => {
+test("the exit code and the signal are those of the command", async () => {
   const { grange, options, directory } = await scene();
   expect((await grange("exec", "--", "sh", "-c", "exit 7")).code).toBe(7);
   expect((await grange("exec", "--", "no-such-command-here")).code).toBe(127);
@@ -124,7 +124,7 @@ test("without a granary the command runs as it would have", async () => {
   expect(unanswered.stderr).toContain("running without a granary");
 });
 
-test("a granary that hangs is not waited for, before a build or as it starts", async () => {
+test("a build does not wait for a granary that hangs, whether it hung before or hangs at its start", async () => {
   const { grange, build, data } = await scene();
   await build();
   const { pid } = JSON.parse(await readFile(join(data, "endpoint"), "utf8")) as { pid: number };
@@ -133,21 +133,21 @@ test("a granary that hangs is not waited for, before a build or as it starts", a
 
   const built = await build();
   expect(built).toMatchObject({ code: 0, stdout: "made 3\n" });
-  // It was not tried to start another, which would have ended at this one's lock five seconds later.
+  // No second granary was started; it would have ended five seconds later because of the lock.
   expect(built.stderr).toContain("running without a granary: the one that runs did not answer in");
   expect((await grange("granary", "status")).stderr).toContain("listens and does not answer");
   process.kill(pid, "SIGCONT");
   expect((await build()).stdout).toBe("made 0\n");
 });
 
-test("settings that cannot be read cost the granary, not the build", async () => {
+test("settings that cannot be read disable the granary and do not fail the build", async () => {
   const { build } = await scene({ ".grange/granary/settings.yml": "nonsense: [" });
   const built = await build();
   expect(built).toMatchObject({ code: 0, stdout: "made 3\n" });
   expect(built.stderr).toContain("running without a granary");
 });
 
-test("a granary that is killed in a build costs the rest of its results, and is started again", async () => {
+test("a granary that is killed during a build loses the rest of its results, and is restarted", async () => {
   const { build, grange, data, options } = await scene();
   await build();
   const endpoint = JSON.parse(await readFile(join(data, "endpoint"), "utf8")) as { pid: number };
@@ -162,7 +162,7 @@ test("a granary that is killed in a build costs the rest of its results, and is 
   expect((await grange("granary", "status")).code).toBe(0);
 });
 
-test("one data directory has one granary, also when four builds start it at once", async () => {
+test("one data directory has one granary, even if four builds start it at once", async () => {
   const { build, grange, data } = await scene();
   const builds = await Promise.all([build(), build(), build(), build()]);
   expect(builds.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
@@ -172,7 +172,7 @@ test("one data directory has one granary, also when four builds start it at once
   expect(another.stdout).toContain(`runs on ${data} already (process ${pid})`);
 });
 
-test("options that are wrong are told before anything runs", async () => {
+test("invalid options are reported before any command runs", async () => {
   const { grange, directory } = await scene();
   for (const [args, message] of [
     [["exec", "--project", "a b", "--", "true"], "It must be a name"],
@@ -196,7 +196,7 @@ test("options that are wrong are told before anything runs", async () => {
   expect((await grange("granary", "--data", elsewhere)).stdout).toContain("cannot be made");
 });
 
-test("a granary that cannot start says why, and outside of Git there is nothing to hook", async () => {
+test("a granary that cannot start prints the reason, and outside of Git no hooks are installed", async () => {
   const { directory, options } = await scene();
   const env = { ...options.env, GRANGE_GRANARY_LIMIT: "huge" };
   const built = await runGrange(["exec", "--", "echo", "built"], { ...options, env });
@@ -206,7 +206,7 @@ test("a granary that cannot start says why, and outside of Git there is nothing 
   expect(hooked.stderr).toContain(`${directory} is in no Git repository`);
 });
 
-test("Git tells it of checkouts once the hooks are there", async () => {
+test("Git reports checkouts to it after the hooks are installed", async () => {
   const { grange, repository } = await scene();
   await writeFile(join(repository.path, ".git/hooks/post-merge"), "#!/bin/sh\nexit 0\n");
   const installed = await grange("granary", "hooks", "install");
@@ -218,7 +218,7 @@ test("Git tells it of checkouts once the hooks are there", async () => {
   expect(await new Promise((resolve) => ran.once("exit", resolve))).toBe(0);
 });
 
-/** Accepts, and never says a word. */
+/** Accepts connections, and never responds. */
 function silentServer(path: string): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer((socket) => {

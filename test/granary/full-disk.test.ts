@@ -8,7 +8,7 @@ import { runProgram } from "../support/process.ts";
 import { sampleRepository } from "../support/sample-repository.ts";
 import { smallDisk } from "../support/small-disk.ts";
 
-/** A build tool: it asks its cache for each source, and keeps what it makes of it, 300 kB each. */
+/** A build tool: it requests each source from its cache, and stores its results of 300 kB each. */
 const tool = `
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
@@ -26,7 +26,7 @@ for (const name of readdirSync("src").sort()) {
 console.log("made " + made);
 `;
 
-/** On a disk of 4 MiB that only it and its granary see. */
+/** Runs on a disk of 4 MiB that only this script and its granary see. */
 const script = `
 set -e
 mount -t tmpfs -o size=4m tmpfs "$DISK"
@@ -39,7 +39,7 @@ build
 "$NODE" "$GRANGE" granary stop
 `;
 
-test("a full disk is told, and what is there is given", {
+test("a full disk is reported, and existing results are served", {
   ...needs(smallDisk),
 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "grange-full-"));

@@ -11,7 +11,10 @@ import { type GranaryLab, startGranaryLab } from "../../bench/show/granary/grana
 import { runGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-/** A build of one action, which asks Bazel's HTTP cache and makes what it is not given; a poisoned one makes it wrong. */
+/**
+ * A build of one action, which requests its result over Bazel's HTTP cache and makes it if it is missing; with POISON
+ * set it makes a wrong one.
+ */
 const tool = `
 import { createHash } from "node:crypto";
 const sha = (bytes) => createHash("sha256").update(bytes).digest("hex");
@@ -73,7 +76,9 @@ async function grangeAs(token: string, ...args: string[]) {
   return ended;
 }
 
-/** What a machine that has nothing makes of the build, or is given; and sends what it made. */
+/**
+ * Runs the build on a machine without results, which sends its results; returns the build's output.
+ */
 async function buildsOn(
   who: "poisoner" | "honest",
   { more = [], poison = false }: { more?: readonly string[]; poison?: boolean } = {},
@@ -85,7 +90,7 @@ async function buildsOn(
       ...(poison ? { env: { POISON: "1" } } : {}),
     });
   let { code, text } = await build();
-  // No build waits long for a granary to answer; on a busy machine it may then run without.
+  // A build waits only briefly for a granary; on a busy machine it may then run without one.
   while (code === 99) ({ code, text } = await build());
   await granary.drained();
   await granary.stop();
@@ -111,7 +116,7 @@ function releasedBy(token: string | undefined) {
   });
 }
 
-/** The farm tells builds that start which keys it has, by a filter that is a few seconds old. */
+/** At its start, a build gets a filter of the farm's keys that is a few seconds old. */
 async function untilKnown(): Promise<void> {
   const channel = new GrpcChannel({ url: lab.farm.url });
   onTestFinished(() => channel.stop());
@@ -123,7 +128,7 @@ async function untilKnown(): Promise<void> {
   }
 }
 
-/** By which ways the farm gives the result. */
+/** Returns the interfaces over which the farm returns the result. */
 async function waysOpen(): Promise<string[]> {
   const channel = new GrpcChannel({ url: lab.farm.url });
   onTestFinished(() => channel.stop());
@@ -149,7 +154,7 @@ async function waysOpen(): Promise<string[]> {
   return open;
 }
 
-test("a poisoned result is found out, given to nobody any more, listed with its maker, and released by who may", {
+test("a poisoned result is detected, no longer served, listed with its maker, and released with permission", {
   timeout: 400_000,
 }, async () => {
   expect(await buildsOn("poisoner", { poison: true })).toBe("made poison");
@@ -158,7 +163,7 @@ test("a poisoned result is found out, given to nobody any more, listed with its 
   expect(await buildsOn("honest")).toBe("given poison");
   expect(await listed()).toEqual([]);
 
-  // A machine that makes all hits once more.
+  // A machine that executes all hits again.
   expect(await buildsOn("honest", { more: ["--cross-check", "1"] })).toBe("made right!");
 
   expect(await waysOpen()).toEqual([]);
@@ -170,7 +175,7 @@ test("a poisoned result is found out, given to nobody any more, listed with its 
     divergence: { ...key, differs: ["out"] },
     releasedAt: null,
   });
-  // The one that was given it, and not the one that made it.
+  // The machine that received it, and not the machine that made it.
   expect(found?.givenTo).toHaveLength(1);
 
   const told = await grangeAs(tokens.honest, "quarantine");
@@ -178,10 +183,10 @@ test("a poisoned result is found out, given to nobody any more, listed with its 
   expect(told.stdout).toContain("written by poisoner");
   const also = ["quarantine", "bazel", key.key, "--made-from"];
   await expect(grangeAs(tokens.honest, ...also)).rejects.toThrow("administer");
-  // What was made of it nobody told.
+  // No machine reported results that were made from it.
   expect((await grangeAs(tokens.root, ...also)).stdout).toContain("made 0 results afterwards");
 
-  // It is made, for as long as it is there, on each machine; and nobody's takes its place.
+  // While the entry exists, each machine executes the action, and no other result replaces it.
   expect(await buildsOn("honest")).toBe("made right!");
   expect(await buildsOn("poisoner", { poison: true })).toBe("made poison");
   expect(await waysOpen()).toEqual([]);

@@ -13,7 +13,7 @@ import { commitAll, indexesOf, newest } from "./tools.fixture.ts";
 
 const project = "scripted";
 
-/** The documentation's build system: ten rules by themselves, and a line of five. */
+/** The build system of the documentation: ten independent rules, and a chain of five. */
 async function scene() {
   const lab = await startGranaryLab({ roundTripMs: 20 });
   onTestFinished(() => lab.stop());
@@ -37,7 +37,7 @@ async function scene() {
   return { lab, path, commit, build, all: Object.keys(rules).length };
 }
 
-test("a build system's hints fetch ahead without an index, and its approximations say a result at once", async () => {
+test("hints of a build system prefetch without an index, and its approximate keys give results at once", async () => {
   const { lab, path, commit, build, all } = await scene();
   const first = await build({ approximations: true });
   expect(first).toMatchObject({ made: all, hits: 0 });
@@ -46,7 +46,7 @@ test("a build system's hints fetch ahead without an index, and its approximation
   const hinted = await build({ prefetch: false });
   expect(hinted).toMatchObject({ made: 0, hits: all, report: { indexes: [] } });
   expect(hinted.report.counts).toMatchObject({ missed: 0, unreachable: 0 });
-  // The four that are asked for as they are announced are not there yet, and the line cannot be announced.
+  // The four rules that are requested when they are announced are not available yet, and the chain cannot be announced.
   expect(hinted.report.counts.prefetched).toBeGreaterThan(0);
   expect(hinted.report.bytes.wasted).toBe(0);
 
@@ -57,7 +57,7 @@ test("a build system's hints fetch ahead without an index, and its approximation
   expect(indexed).toMatchObject({ made: 0, hits: all });
   expect(indexed.report.indexes).toMatchObject([{ source: "commit", commit, entries: all }]);
 
-  // One leaf more, at a machine that has the rest: the commit's index names all of it.
+  // One more leaf, on a machine that has the rest: the commit's index lists all results.
   await appendFile(join(path, "src", "l3-0"), "changed\n");
   const next = commitAll(path);
   const changed = await build({}, first.data);
@@ -65,7 +65,7 @@ test("a build system's hints fetch ahead without an index, and its approximation
   expect(await indexesOf(lab, project)).toMatchObject({ [next]: { entries: all } });
 });
 
-test("a build system whose granary is gone builds alone", async () => {
+test("a build system whose granary has ended builds alone", async () => {
   const { lab, path, all } = await scene();
   const nowhere = join(lab.work, "nowhere");
   const run = await runScripted(path, nowhere, { project });

@@ -9,20 +9,23 @@ import { processesIn, startupOptions } from "../build-tools/bazel.ts";
 import { javaHome } from "../build-tools/bazel-toolchains.ts";
 import { bazelWorkspace } from "../build-tools/bazel-workspace.ts";
 
-/** Also of a busy machine a build then gets its granary: it is answered when all is here. */
+/** A build gets its granary even on a busy machine: it starts when all results are local. */
 export const allAhead = ["--wait-for-prefetch", "20000"];
 
-/** A checkout that Bazel builds, with a server of its own for each machine. */
+/** A checkout that Bazel builds, with a separate server for each machine. */
 interface BazelCheckout {
   readonly path: string;
-  /** The n-th commit: the first is there, each other changes one leaf. */
+  /** Returns the n-th commit: the first exists already, each other changes one leaf. */
   commit(revision: number): Promise<string>;
   machine(granary: Granary, variables?: Readonly<Record<string, string>>): BazelMachine;
   remove(): Promise<void>;
 }
 
 interface BazelMachine {
-  /** By `grange exec`. `made` is all that was not Bazel's own doing, `how` how that came about. */
+  /**
+   * Builds with `grange exec`. `made` counts all actions except Bazel's internal ones, `how` counts
+   * them by kind.
+   */
   build(
     flags?: readonly string[],
   ): Promise<{ made: number; how: Readonly<Record<string, number>>; product: string }>;
@@ -60,7 +63,7 @@ export async function bazelCheckout(lab: GranaryLab, project: string): Promise<B
           if (code !== 0) throw new Error(`Bazel ended with ${code}:\n${text}`);
           const { internal: _, ...how } = processesIn(text);
           const made = Object.values(how).reduce((sum, count) => sum + count, 0);
-          // Not by the link in the workspace: it is the last machine's.
+          // Not through the link in the workspace, which belongs to the last machine.
           const bin = `cd ${base}/execroot/grange_sample/bazel-out/*-fastbuild/bin`;
           const outputs = "cat many/l*/text.txt many/app gen/*.txt";
           return { made, how, product: sh(path, `${bin}; ${outputs} | sha256sum`) };
@@ -105,7 +108,7 @@ export async function indexesOf(
   );
 }
 
-/** The report of a project's newest build, which is at the farm. */
+/** Returns the report of a project's newest build at the farm. */
 export async function newest(lab: GranaryLab, project: string): Promise<GranaryBuildReport> {
   const [report] = await lab.reports(project);
   if (report === undefined) throw new Error(`the farm has no report of a build of ${project}`);

@@ -19,8 +19,8 @@ beforeAll(async () => {
 }, minute);
 afterAll(() => lab.stop());
 
-describe("Bazel by grange exec", needs(bazelNeed), () => {
-  test("a second machine has all of a commit before it asks, and one without the farm builds", async () => {
+describe("Bazel with grange exec", needs(bazelNeed), () => {
+  test("a second machine has all results of a commit before they are requested, and one without the farm builds", async () => {
     const project = "bazel-ahead";
     const checkout = await bazelCheckout(lab, project);
     onTestFinished(() => checkout.remove());
@@ -43,13 +43,13 @@ describe("Bazel by grange exec", needs(bazelNeed), () => {
     const { indexes, counts, asked } = await newest(lab, project);
     expect(indexes).toEqual([{ source: "commit", commit, distance: 0, dropped: 0, ...whole }]);
     expect(counts).toMatchObject({ missed: 0, local: 0, unreachable: 0 });
-    // What is made faster than it comes over the line may be left to the build.
+    // A result that is executed faster than it is transferred may be left to the build.
     const late = asked.filter(({ source }) => source !== "prefetched");
     expect(late.filter(({ because }) => because !== "over-budget")).toEqual([]);
     expect(counts.prefetched).toBe(cold.made - late.length);
     expect(late.length).toBeLessThan(cold.made / 4);
 
-    // Bazel's own keys name a compiler of the system by its path.
+    // Bazel's action keys contain the path of a system compiler.
     const elsewhere = await lab.startGranary();
     const other = await checkout.machine(elsewhere, { CFLAGS: "-DOTHER" }).build();
     await elsewhere.drained();
@@ -63,7 +63,7 @@ describe("Bazel by grange exec", needs(bazelNeed), () => {
     await third.stop();
     lab.line.mend();
 
-    // Bazel's own books say that most is up to date: it asks for the leaf alone, and the commit has all.
+    // In Bazel's own records most outputs are current: it requests only the leaf, and the commit has all results.
     const next = await checkout.commit(1);
     const leaf = await one.build();
     await first.drained();
@@ -76,7 +76,7 @@ describe("Bazel by grange exec", needs(bazelNeed), () => {
     expect((await indexesOf(lab, project))[next]).toEqual(whole);
   });
 
-  test("executes at the farm by its granary, which passes on what Bazel tells of the build", async () => {
+  test("executes at the farm through its granary, which forwards Bazel's events of the build", async () => {
     const project = "bazel-remote";
     const checkout = await bazelCheckout(lab, project);
     onTestFinished(() => checkout.remove());
@@ -101,7 +101,7 @@ describe("Bazel by grange exec", needs(bazelNeed), () => {
   });
 });
 
-test("ccache has what an ancestor's index names, and a dirty tree is no commit's", {
+test("ccache has the results of an ancestor's index, and a dirty tree belongs to no commit", {
   ...needs(ccacheProjectTools),
 }, async () => {
   const project = await ccacheProject(lab.work, 6);
@@ -137,7 +137,7 @@ test("ccache has what an ancestor's index names, and a dirty tree is no commit's
   expect(dirty.indexes[0]).toMatchObject({ source: "commit", commit: second, distance: 0 });
   expect(await commits()).toEqual([first, second].sort());
 
-  // What a branch had before it was written anew is on no line with what it has now.
+  // After a rebase, the earlier commits of a branch are not ancestors of its present ones.
   sh(project.path, "git checkout -q -b topic");
   const abandoned = commitAll(project.path);
   await build();
@@ -151,7 +151,7 @@ test("ccache has what an ancestor's index names, and a dirty tree is no commit's
   await rm(join(project.path, "build"), { recursive: true, force: true });
 });
 
-test("a clone under another path that is built with -g is told why it found nothing", {
+test("a clone at another path that is built with -g gets an explanation for its cache misses", {
   ...needs(ccacheProjectTools),
 }, async () => {
   const project = await ccacheProject(lab.work, 6);
@@ -182,7 +182,7 @@ test("a clone under another path that is built with -g is told why it found noth
   expect(second).toMatchObject({ made: first.made, hits: 0 });
   expect(second.text).toContain("this build asked for other keys: ccache puts the directory");
 
-  // As docs/caches.md says.
+  // The flags from docs/caches.md.
   const mapped = (cwd: string) => `-g -fdebug-prefix-map=${cwd}=.`;
   await build(project.path, "mapped", mapped(project.path));
   const third = await build(clone, "mapped", mapped(clone));
@@ -208,7 +208,7 @@ test.each([
     const named = `compilers-${check}`;
     const machine = async (flag: string) => {
       await project.clean();
-      // As images with one fixed date have them, at one path on all machines.
+      // Images with one fixed date have them at one path on all machines.
       const file = join(compilers, "g++");
       await writeFile(file, `#!/bin/sh\nexec /usr/bin/g++ "$@" ${flag}\n`, { mode: 0o755 });
       await utimes(file, 315_532_800, 315_532_800);
@@ -239,7 +239,7 @@ test.each([
   },
 );
 
-test("Turborepo says which commit it builds where the workspace does not", {
+test("Turborepo reports which commit it builds if the workspace does not", {
   ...needs(turbo.need),
 }, async () => {
   const dir = join(lab.work, "turbo-workspace");
@@ -250,7 +250,7 @@ test("Turborepo says which commit it builds where the workspace does not", {
     const granary = await lab.startGranary();
     const command = [turbo.path, "run", "build", `--cwd=${dir}`, "--cache=remote:rw"];
     const env = { TURBO_TELEMETRY_DISABLED: "1", NO_COLOR: "1", CI: "" };
-    // From beside the checkout: Git has nothing to say there.
+    // Run outside of the checkout: Git finds no commit there.
     const options = { cwd: lab.work, env, more: ["--project", "turbo", ...allAhead] };
     const { code, text } = await granary.exec(command, options);
     if (code !== 0) throw new Error(text);

@@ -5,7 +5,7 @@ import { hostileSuites } from "./suites.ts";
 
 const open = new Map<string, OpenSuite<unknown>>();
 
-// After all of them, not after each: suites that attack one farm share it.
+// After all suites, not after each: suites that attack one farm share it.
 afterAll(async () => {
   for (const suite of open.values()) await suite.stop();
 });
@@ -20,7 +20,7 @@ describe.each(hostileSuites)("$interface", (suite) => {
 
   const attempt = async (hostile: HostileCase<unknown>) => hostile.run(target());
 
-  // Some wait for workers that all of them share.
+  // Some wait for workers, which all suites share.
   test.concurrent.each(together)("$name", async (hostile) => {
     await expect(attempt(hostile)).resolves.toBeUndefined();
   });
@@ -28,7 +28,7 @@ describe.each(hostileSuites)("$interface", (suite) => {
     await expect(attempt(hostile)).resolves.toBeUndefined();
   });
 
-  test(`has at least ${suite.atLeast} cases, and whoever was attacked lives`, () => {
+  test(`has at least ${suite.atLeast} cases, and the attacked process still runs`, () => {
     const pid = pidOf(target());
 
     expect(new Set(suite.cases.map(({ name }) => name)).size).toBe(suite.cases.length);

@@ -9,7 +9,8 @@ import { sandboxNeed } from "../support/needs/machine-needs.ts";
 import { skipWithout } from "../support/needs/needs.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
-// SLSA 1.2, Build L3, "Isolated", for keys that no data directory has: jobs run as the worker's user, who may be the server's.
+// SLSA 1.2, Build L3, "Isolated", for keys outside of the data directory: jobs run as the worker's user, who may be the
+// server's.
 
 const minute = 60_000;
 const tokenInEnvironment = "sentinel-of-the-worker-4711";
@@ -18,7 +19,9 @@ let folder: string | undefined;
 let farm: Farm;
 let repository: SampleRepository;
 
-/** Jobs see the host's files there; what is below /tmp, /home or /root they never do. */
+/**
+ * Returns a directory of the host that jobs see; they never see files below /tmp, /home or /root.
+ */
 async function visibleFolder(): Promise<string | undefined> {
   for (const place of ["/opt", "/usr/local"]) {
     const made = await mkdtemp(join(place, "grange-keys-")).catch(() => undefined);
@@ -31,7 +34,8 @@ beforeAll(async () => {
   const made = await visibleFolder();
   if (made === undefined) return;
   folder = made;
-  // All may enter it, whoever jobs run as: what is looked for is that the worker hides the keys.
+  // All users may read the directory, also the user of jobs: the test shows that the worker hides
+  // the keys.
   await chmod(made, 0o755);
   const keyOf = (name: string) => join(made, name);
   await promisify(execFile)("openssl", [
@@ -51,7 +55,7 @@ beforeAll(async () => {
       GRANGE_SECRETS_KEY: keyOf("links/key"),
     },
   });
-  // Which is told nothing of these keys but by the data directory that its own lies in.
+  // The worker knows these keys only because they are in a data directory that contains its own.
   farm.startWorker({
     env: {
       GRANGE_TLS_KEY: keyOf("of-the-worker"),
@@ -65,7 +69,7 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 }, minute);
 
-test("a job sees no key that server or worker was given from elsewhere, nor their environment", async (context) => {
+test("a job sees neither keys that server or worker read from elsewhere, nor their environment", async (context) => {
   skipWithout(context, {
     name: "a directory that jobs see",
     missing: folder === undefined ? "this user may write to none" : undefined,

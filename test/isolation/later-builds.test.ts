@@ -3,8 +3,8 @@ import { skipWithout } from "../support/needs/needs.ts";
 import { processesWith } from "../support/processes-with.ts";
 import { hostileBuilds, trying } from "./hostile-builds.ts";
 
-// SLSA 1.2, Build L3, "Isolated": a build cannot persist in, or influence, the environment of a later one, nor put false
-// entries into a cache that another one uses: what is made is the same with the cache and without.
+// SLSA 1.2, Build L3, "Isolated": a build cannot persist in, or influence, the environment of a later one, nor put
+// false entries into a cache that another one uses: the outputs are the same with the cache and without.
 
 const sleeps = `86399.${process.pid}`;
 const builds = hostileBuilds({ workers: 1 });
@@ -14,15 +14,16 @@ const places =
 
 const stays = {
   commands: trying([
-    // Files wherever it may write, and where others start.
+    // Files in all directories that it may write to, and where other programs start.
     `for d in ${places}; do (echo 'echo STAYED' > $d/stayed) 2>/dev/null || :; done`,
     "for f in $HOME/.profile $HOME/.bashrc $HOME/.gitconfig /etc/profile /bin/sh /usr/bin/env; do (echo 'echo STAYED' >> $f) 2>/dev/null || :; done",
     // Processes that leave their group and their session.
     `setsid sh -c 'trap "" HUP TERM; sleep ${sleeps}' >/dev/null 2>&1 & (setsid setsid sleep ${sleeps} >/dev/null 2>&1 &) &`,
-    // Its input, as the worker's store has it: written to, through a link, after opening its mode.
+    // Its input in the worker's store: it is written to through a link, after its permissions are
+    // changed.
     "chmod -R u+w . 2>/dev/null; echo STAYED >> source.txt; ln source.txt linked 2>/dev/null && echo STAYED >> linked || :",
     "mkdir -p made && cp source.txt made/out && ln made/out /tmp/out; (sleep 0.3; echo STAYED >> /tmp/out) & :",
-    // Mounts over what others use.
+    // Mounts over directories that others use.
     "unshare -rm sh -c 'mount -t tmpfs none /usr/local/bin' 2>/dev/null || :; mount -t tmpfs none /tmp 2>/dev/null || :",
     "echo did all",
   ]),
@@ -37,7 +38,7 @@ const later = {
   outputs: ["out", "seen"],
 };
 
-test("what a build leaves is not there for the next one, nor is what it did to its inputs", async (context) => {
+test("the next build sees neither the files of a build nor its changes of the inputs", async (context) => {
   const { farm, build, sandboxNeed } = builds.current;
   skipWithout(context, sandboxNeed);
   const before = await build({ later });
@@ -47,7 +48,7 @@ test("what a build leaves is not there for the next one, nor is what it did to i
 
   const after = await build({ later }, { skipCache: true });
   const cached = await build({ later });
-  // Another machine, which has nothing of the first one's store.
+  // Another machine, with an empty store.
   const elsewhere = await farm.startWorker({
     name: "elsewhere",
     dataDir: `${farm.dataDir}-elsewhere`,

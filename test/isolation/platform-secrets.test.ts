@@ -10,7 +10,7 @@ const inTheEnvironment = "sentinel-of-the-platform-0815";
 process.env["GRANGE_TEST_SENTINEL"] = inTheEnvironment;
 const builds = hostileBuilds();
 
-test("a build finds no secret of the farm: no key, no token, no other branch's, wherever it looks", async (context) => {
+test("a build finds no secret of the farm: no key, no token, no secret of another branch", async (context) => {
   const { farm, build, sandboxNeed } = builds.current;
   skipWithout(context, sandboxNeed);
   const othersSecret = "what-only-releases-are-given";
@@ -27,7 +27,7 @@ test("a build finds no secret of the farm: no key, no token, no other branch's, 
     ["farm.key", "secrets.key"].map((name) => readFile(join(farm.dataDir, name), "utf8")),
   );
   const looked = [
-    // Files by their place, and by their name wherever they are.
+    // Files by their path, and by their name anywhere.
     `cat ${farm.dataDir}/*.key ${farm.dataDir}/pgdata/PG_VERSION ${farm.dataDir}/pgdata/*.conf 2>/dev/null`,
     `find / -xdev \\( -name farm.key -o -name secrets.key -o -name server.lock \\) 2>/dev/null | head`,
     // Other processes: their environment, memory, files, descriptors.

@@ -4,14 +4,14 @@ import { expect, test } from "vitest";
 import { skipWithout } from "../support/needs/needs.ts";
 import { hostileBuilds } from "./hostile-builds.ts";
 
-// SLSA 1.2, Build L3, "Isolated": a build opens no service by which others could influence it, unless that is written
-// down as an external parameter of the build.
+// SLSA 1.2, Build L3, "Isolated": a build opens no service by which others could influence it, unless that is an
+// external parameter of the build.
 
 const builds = hostileBuilds({ workers: 1 });
 const port = 20_000 + (process.pid % 20_000);
 const node = (program: string) => `node -e '${program}'`;
 
-test("nobody reaches a build from outside, and it reaches nobody: unless its definition says so", async (context) => {
+test("no process outside can connect to a build, and the reverse, unless its definition allows it", async (context) => {
   const { farm, begin, ended, build, sandboxNeed } = builds.current;
   skipWithout(context, sandboxNeed);
   const reached: string[] = [];
@@ -68,7 +68,7 @@ function addressesHere(): string[] {
     .map(({ address }) => address);
 }
 
-/** Whether somebody took what was said. */
+/** Returns whether a server accepted the text. */
 function speak(host: string, at: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port: at }, () => socket.end("hear me\n"));

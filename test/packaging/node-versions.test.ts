@@ -13,7 +13,7 @@ import {
   packPackage,
 } from "./installed-package.ts";
 
-/** Major versions that Grange promises to run on; the one that runs this test is tested by all others. */
+/** The major versions that Grange supports; the one that runs this test is covered by all other tests. */
 const promised = [20, 22, 24];
 const others = promised.filter((major) => !process.versions.node.startsWith(`${major}.`));
 
@@ -42,7 +42,7 @@ describe("the package under other versions of Node", needs(otherNodes), () => {
     installed = await installPackage((await packPackage(directory)).archive, directory);
   });
 
-  test.each(others)("Node %i takes a repository to green", async (major) => {
+  test.each(others)("Node %i runs a repository successfully", async (major) => {
     const { program, version } = await fetchNode(major, directory);
     const repository = await sampleRepository({
       ".grange/jobs.yml": "version: 1\njobs:\n  greet:\n    commands: echo hello\n",

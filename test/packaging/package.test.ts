@@ -73,7 +73,7 @@ test("the package contains nothing else: no sources, tests, source maps or local
     .map((file) => file.path)
     .filter((path) => !expected.test(path) || /\.(?:map|pem|key|env)$/.test(path))
     .concat(
-      // The demo project has tests of its own.
+      // The demo project contains tests.
       packed.files
         .map((file) => file.path)
         .filter((path) => /\.test\.\w+$/.test(path) && !path.startsWith("dist/demo-project/")),
@@ -95,7 +95,7 @@ test("the installed command prints version and commit", async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(versionLine) });
 });
 
-test("`grange up` of the installed package takes a stranger's repository to green", async () => {
+test("`grange up` of the installed package runs another project's repository successfully", async () => {
   const repository = await sampleRepository({ ".grange/jobs.yml": definitions });
   undo.push(() => repository.remove());
 
@@ -165,7 +165,7 @@ test("the granary's file alone starts, answers and stops", async () => {
 
 const ServerReady = z.object({ ready: z.literal(true), url: z.url() });
 
-/** Copies one file of the package into a directory that has nothing else. */
+/** Copies one file of the package into an empty directory. */
 async function aloneIn(file: string): Promise<{ folder: string; file: string }> {
   const made = await emptyDirectory();
   undo.push(made.remove);

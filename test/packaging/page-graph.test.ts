@@ -27,7 +27,7 @@ const { staticImports, stylesOfPages } = (await import(script)) as {
 const statically = (path: string): Import => ({ path, kind: "import-statement" });
 const lazily = (path: string): Import => ({ path, kind: "dynamic-import" });
 
-/** Two pages, `a` and `b`, that share a chunk with the first page and another with each other. */
+/** Two pages, `a` and `b`: each shares a chunk with the first page, and both share another one. */
 const outputs: Metafile["outputs"] = {
   "out/main.js": {
     entryPoint: "main.tsx",
@@ -42,7 +42,7 @@ const outputs: Metafile["outputs"] = {
   "out/base.js": { imports: [] },
 };
 
-test("the first page needs what it imports statically, and no page that it loads later", () => {
+test("the first page needs its static imports, and no page that it loads later", () => {
   const graph = staticImports({ outputs });
 
   expect(graph.outputOf("main.tsx")).toBe("main.js");
@@ -53,7 +53,7 @@ test("a file is shared by the entry points that need it", () => {
   expect(staticImports({ outputs }).sharedBy(2).toSorted()).toEqual(["base.js", "parts.js"]);
 });
 
-test("a page brings the styles of its modules that the first page does not have, as they are imported", () => {
+test("a page adds the styles of its modules that the first page does not have, in the order of imports", () => {
   const inputs: Metafile["inputs"] = {
     "main.tsx": { imports: [statically("base.css"), lazily("a.tsx"), lazily("b.tsx")] },
     "a.tsx": { imports: [statically("parts.tsx"), statically("a.css"), statically("base.css")] },

@@ -16,7 +16,7 @@ const systemdAnalyze = programs("systemd-analyze", {
   packages: ["systemd"],
 });
 
-/** systemd-analyze makes it where systemd does not run, as root does outside of a sandbox. */
+/** If systemd does not run, systemd-analyze creates it, as root outside of a sandbox. */
 const systemdDirectory: Need = {
   name: "the directory /run/systemd, or the right to make it",
   missing:
@@ -71,7 +71,7 @@ test.for([
 );
 
 test(
-  "systemd accepts the unit of a collector in benchmarks.md, which starts it again however it ends",
+  "systemd accepts the unit of a collector in benchmarks.md, which always restarts it",
   needs(systemdAnalyze, systemdDirectory),
   async () => {
     const directory = await mkdtemp(join(tmpdir(), "grange-units-"));

@@ -9,7 +9,7 @@ test("the CPU time of a process includes its ended children, whatever the progra
   expect(parseStat(stat)).toEqual({ pid: 42, name: "a) b (c", parent: 7, cpuTicks: 110 });
 });
 
-test("descendants include those of descendants, and nobody else", () => {
+test("descendants include those of descendants, and no other processes", () => {
   const process = (pid: number, parent: number) => ({ pid, parent, name: "x", cpuTicks: 0 });
   const all = [process(30, 20), process(1, 0), process(10, 1), process(20, 10), process(40, 1)];
 

@@ -4,7 +4,7 @@ import { type SmallAndLarge, smallAndLarge } from "./ten-rounds.ts";
 let set: SmallAndLarge | undefined;
 afterAll(() => set?.stop());
 
-test("what exhausts the memory of a small class goes to a sufficient one at once, and stays there", async () => {
+test("an action that exhausts the memory of a small class goes to a sufficient one at once, and stays there", async () => {
   set = await smallAndLarge();
 
   const first = await set.round();

@@ -38,7 +38,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
 
   const clean = () => rm(join(root, "_build"), { recursive: true, force: true });
 
-  /** Publishes what a build on this machine asks for. */
+  /** Publishes the requests of a build on this machine. */
   async function published(on = machine): Promise<ToyFarm> {
     const farm = toyFarm();
     const first = await buildThrough(on, root);
@@ -48,7 +48,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
   }
 
   describe("and results of others:", () => {
-    test("a build on a machine that has nothing runs nothing", async () => {
+    test("a build on a machine without results executes nothing", async () => {
       const farm = await published();
       await clean();
       const fresh = await duneMachine();
@@ -66,13 +66,13 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       }
     });
 
-    test("nobody knows what a rule took: taken for free, it would not be worth fetching", async () => {
+    test("without a known duration, a rule's cost is not zero, because it would then never be fetched", async () => {
       const farm = await published();
 
       expect([...farm.results.values()].every(({ costMs }) => costMs === undefined)).toBe(true);
     });
 
-    test("a commit that changes a leaf asks for all rules, not only for those that ran", async () => {
+    test("a commit that changes a leaf requests all rules, not only those that were executed", async () => {
       const farm = await published();
       await changeLeaf(root, smallToy, 1);
       await clean();
@@ -84,7 +84,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       expect(second.build.asked.size).toBe(farm.results.size);
     });
 
-    test("a build in which nothing is to be done asks for all that it is made of", async () => {
+    test("a build without outdated rules requests all its results", async () => {
       const farm = await published();
 
       const second = await buildThrough(machine, root);
@@ -93,7 +93,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       expect(new Set(second.build.asked.keys())).toEqual(new Set(farm.results.keys()));
     });
 
-    test("what dune had before there was a granary is learnt from its store", async () => {
+    test("results that dune made before there was a granary are read from its store", async () => {
       await dune(root, {
         ...machine.variables,
         DUNE_CACHE: "enabled",
@@ -103,14 +103,14 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
 
       const { tally, build } = await buildThrough(machine, root);
 
-      // Also those that dune made a moment before the granary joined it.
+      // Also those that dune made just before the granary started.
       expect(tally.made).toBe(0);
       expect(tally.learnt).toBe(tally.used);
       expect(tally.used).toBeGreaterThan(20);
       expect(build.made.size).toBe(build.asked.size);
     });
 
-    test("rules of a module that is gone are no longer asked for", async () => {
+    test("rules of a deleted module are no longer requested", async () => {
       const farm = await published();
       await writeFile(join(root, "lib0/extra.ml"), "let x = 1\n");
       await buildThrough(machine, root);
@@ -121,12 +121,13 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       expect(new Set(build.asked.keys())).toEqual(new Set(farm.results.keys()));
     });
 
-    test("files that are not what their digest says are refused, and dune makes them itself", async () => {
+    test("files that do not match their digest are refused, and dune makes them itself", async () => {
       const farm = await published();
       const largest = [...farm.blobs.entries()].sort((a, b) => b[1].length - a[1].length);
       const poisoned = new Set<string>();
       for (const [key] of largest.slice(0, 5)) poisoned.add(key);
-      // A liar names its own bytes rightly, as a blob; only dune's name of them gives it away.
+      // The false blobs have a correct hash of their bytes; only dune's digest shows the
+      // difference.
       for (const [name, result] of farm.results) {
         if (!result.blobs.some((blob) => poisoned.has(digestKey(blob)))) continue;
         farm.results.set(name, { ...result, ...(await lie(result, farm)) });
@@ -147,8 +148,8 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
     });
   });
 
-  describe("that nobody announced", () => {
-    test("is served, and what it used is noted once it is gone", async () => {
+  describe("without an announcement", () => {
+    test("is served, and its used results are recorded after its end", async () => {
       expect(await machine.server.stand(machine.variables)).toBe(true);
 
       const { code } = await dune(root, { ...machine.variables, DUNE_CACHE: "enabled" });
@@ -161,7 +162,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
     });
   });
 
-  test("two builds at once, each with an endpoint file of its own, do not see each other's rules", async () => {
+  test("two simultaneous builds with separate endpoint files do not see each other's rules", async () => {
     const other = join(work, `other${serial}`);
     await writeToyProject(other, { libraries: 1, modulesPerLibrary: 2 });
     await commitAll(other);
@@ -186,7 +187,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
     expect(tally.made).toBeGreaterThan(20);
   });
 
-  test("a repository without commits is built: dune fails with its cache on, and is told to leave it off", async () => {
+  test("a repository without commits is built: dune fails with its cache, and the error says to disable it", async () => {
     await rm(join(root, ".git"), { recursive: true });
     await run("git", ["init", "--quiet"], { cwd: root });
     const enabled = { ...machine.variables, DUNE_CACHE: "enabled" };
@@ -197,7 +198,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
     expect(ran.code).toBe(0);
   });
 
-  test("a dirty tree is served, and what it changes is made", async () => {
+  test("a dirty tree is served, and only its changed rules are executed", async () => {
     const farm = await published();
     await changeLeaf(root, smallToy, 1);
     await clean();
@@ -214,11 +215,11 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
     }
   });
 
-  test("duplicates are linked when that is wished", async () => {
+  test("duplicates are linked if this is configured", async () => {
     const linking = await duneMachine({ deduplicate: true });
     try {
       await buildThrough(linking, root);
-      // dune forgets what it built, but its cache's descriptions of rules, not the files: all is made again.
+      // dune forgets its outputs, and its cache loses the records of rules but not the files: all rules run again.
       await clean();
       await rm(join(linking.directory, "cache/dune/db/meta"), { recursive: true });
 
@@ -229,14 +230,14 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       const made = await Promise.all(
         (await readdir(libraries)).map((name) => stat(join(libraries, name))),
       );
-      // What dune said last is no longer answered: it is not made to wait for that.
+      // Perhaps not all: dune does not wait for the response to its last message.
       expect(made.filter((file) => file.nlink > 1).length).toBeGreaterThan(0);
     } finally {
       await linking.remove();
     }
   });
 
-  test("nothing of a build is left once it is over", async () => {
+  test("no part of a build remains after its end", async () => {
     await buildThrough(machine, root);
 
     expect(await readdir(join(machine.directory, "granary/dune/run"))).toEqual([]);

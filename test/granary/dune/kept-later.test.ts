@@ -14,8 +14,11 @@ import {
 } from "./dune-machine.ts";
 import { smallToy, writeToyProject } from "./toy-project.ts";
 
-/** What dune makes is kept when it is quiet, or gone: nothing may be lost by that. */
-describe("what a real dune 2 made", { ...needs(duneTwo) }, () => {
+/**
+ * dune's outputs are stored while dune is idle or after its end: nothing may be lost through this
+ * delay.
+ */
+describe("results of a real dune 2", { ...needs(duneTwo) }, () => {
   let work: string;
   let machine: DuneMachine;
   let root: string;
@@ -43,7 +46,7 @@ describe("what a real dune 2 made", { ...needs(duneTwo) }, () => {
     return { build, attached, variables: { ...machine.variables, ...attached.settings } };
   }
 
-  test("is kept when it is removed as soon as dune has ended", async () => {
+  test("are stored if they are deleted directly after dune's end", async () => {
     const { build, attached, variables } = await attach();
     expect((await dune(root, variables)).code).toBe(0);
     await clean();
@@ -56,7 +59,7 @@ describe("what a real dune 2 made", { ...needs(duneTwo) }, () => {
     expect((await buildThrough(machine, root)).executed).toBe(0);
   });
 
-  test("and used is known when its build directory goes, before all of it is kept", async () => {
+  test("are recorded as used if the build directory is deleted before all are stored", async () => {
     await buildThrough(machine, root);
     await clean();
     const { build, attached, variables } = await attach();
@@ -71,7 +74,7 @@ describe("what a real dune 2 made", { ...needs(duneTwo) }, () => {
     expect(build.asked.size).toBe(tally.used);
   });
 
-  test("is found by the next dune of the same build", async () => {
+  test("are found by the next dune of the same build", async () => {
     const { attached, variables } = await attach();
     await dune(root, variables);
     await clean();
@@ -83,7 +86,7 @@ describe("what a real dune 2 made", { ...needs(duneTwo) }, () => {
     await attached.finish();
   });
 
-  test("is found by the dune of another build that comes before it is kept", async () => {
+  test("are found by the dune of another build that starts before they are stored", async () => {
     const { attached, variables } = await attach();
     await dune(root, variables);
     await attached.learn();
@@ -98,7 +101,7 @@ describe("what a real dune 2 made", { ...needs(duneTwo) }, () => {
     await other.attached.finish();
   });
 
-  test("lies under no second name once it is kept", async () => {
+  test("have no second file name after they are stored", async () => {
     await buildThrough(machine, root);
 
     expect(await readdir(join(machine.directory, "cache/dune/db/grange-temp"))).toEqual([]);

@@ -37,7 +37,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
   });
 
   describe("works without a granary that answers:", () => {
-    /** A granary in a process of its own, and what dune must be told of it. */
+    /** Starts a granary in a separate process, and returns the settings for dune. */
     async function granaryProcess() {
       const directory = join(work, `door${serial}`);
       const file = daemonEndpointFile({ XDG_RUNTIME_DIR: directory }) ?? "";
@@ -48,7 +48,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       return { granary, variables, file };
     }
 
-    test("silent: stopped before dune comes", async () => {
+    test("stopped before dune starts", async () => {
       const { granary, variables } = await granaryProcess();
       try {
         granary.signal("SIGSTOP");
@@ -71,7 +71,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
           granary.signal(signal);
 
           expect((await building).code).toBe(0);
-          // All that ran was still there to run: it had not been over before.
+          // The build was not empty.
           expect(await executed(root)).toBeGreaterThan(0);
         } finally {
           granary.signal("SIGKILL");
@@ -80,7 +80,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       },
     );
 
-    test("killed before dune comes: its endpoint file is gone at once", async () => {
+    test("killed before dune starts: its endpoint file is removed at once", async () => {
       const { granary, variables, file } = await granaryProcess();
       granary.signal("SIGKILL");
       await granary.finished;
@@ -89,7 +89,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       expect((await dune(root, variables)).code).toBe(0);
     });
 
-    test("dead: its endpoint file is let go, and dune starts a daemon of its own", async () => {
+    test("not running: its endpoint file is ignored, and dune starts its own daemon", async () => {
       const attached = await machine.server.attach(machine.startBuild(undefined), {
         variables: machine.variables,
         directory: root,
@@ -101,7 +101,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       expect(code).toBe(0);
     });
 
-    test("without Perl: dune uses its store by itself, and its rules are known all the same", async () => {
+    test("without Perl: dune uses its store by itself, and the granary still reads its rules", async () => {
       const plain = await duneMachine({ perl: "/nowhere/perl" });
       try {
         const { ran, tally } = await buildThrough(plain, root);
@@ -119,7 +119,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       }
     });
 
-    test("its socket's path is too long: dune uses its store by itself", async () => {
+    test("with a socket path that is too long: dune uses its store by itself", async () => {
       const directory = join(work, "x".repeat(120));
       const far = await duneMachine({ directory });
       try {
@@ -137,7 +137,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       }
     });
 
-    test("stopped properly in the middle of a build", async () => {
+    test("stopped during a build", async () => {
       const attached = await machine.server.attach(machine.startBuild(undefined), {
         variables: machine.variables,
         directory: root,
@@ -149,7 +149,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       expect((await building).code).toBe(0);
     });
 
-    test("takes no part where the cache is turned off", async () => {
+    test("does nothing if the cache is disabled", async () => {
       const variables = { ...machine.variables, DUNE_CACHE: "disabled" };
       const attached = await machine.server.attach(machine.startBuild(undefined), {
         variables,
@@ -161,7 +161,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
   });
 });
 
-/** What another process does on disk is not announced. */
+/** Polls, because changes of another process on disk send no event. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await rest(5);
 }

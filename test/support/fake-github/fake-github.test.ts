@@ -67,7 +67,7 @@ afterEach(async () => {
 
 const actionOf = (payload: Received["payload"]) => payload["action"] as string | undefined;
 
-/** Everything that people do, once. */
+/** Makes every possible change once. */
 async function everyEffect(): Promise<void> {
   const sha = await repository.push("topic", { "a.txt": "1" });
   await repository.tag("v1", sha);
@@ -85,7 +85,7 @@ async function everyEffect(): Promise<void> {
   await fake.ping();
 }
 
-/** Everything that the client asks, once. */
+/** Makes every possible request of the client once. */
 async function everyRequest(): Promise<void> {
   fake.setFaults({});
   const forge = openGitHub({
@@ -139,8 +139,8 @@ async function everyRequest(): Promise<void> {
   }
 }
 
-describe("what it answers", () => {
-  test("was asked by the client in every route but one", async () => {
+describe("its responses", () => {
+  test("cover every route except one", async () => {
     await everyRequest();
 
     const asked = new Set(answers.map((answer) => `${answer.method} ${answer.route}`));
@@ -152,7 +152,7 @@ describe("what it answers", () => {
     "GitHub's description of its API",
     "@octokit/openapi/generated/api.github.com.json",
   );
-  test("is as GitHub's own description says", needs(description.need), async () => {
+  test("match GitHub's own description", needs(description.need), async () => {
     interface Operation {
       readonly responses: Readonly<
         Record<string, { content?: { "application/json"?: { schema: JsonSchema } }; $ref?: string }>
@@ -182,7 +182,7 @@ describe("what it answers", () => {
       });
     expect([...new Set(found)]).toEqual([]);
 
-    // That it would notice: the same answer without one of its fields.
+    // Checks that a missing field would be detected.
     const pull = answers.find((answer) => answer.route.endsWith("/pulls/{pull_number}"));
     const { title: _left, ...rest } = (pull?.body ?? {}) as Record<string, unknown>;
     const schema =
@@ -192,7 +192,7 @@ describe("what it answers", () => {
 });
 
 describe("webhooks", () => {
-  test("have every field of GitHub's own examples, of the same type", async () => {
+  test("have every field of GitHub's own examples, with the same type", async () => {
     await everyEffect();
     await fake.webhooksSent();
 
@@ -221,7 +221,7 @@ describe("webhooks", () => {
     ]);
   });
 
-  test("tell nothing of the examples' own repository where it matters", async () => {
+  test("contain no data of the examples' repository in important fields", async () => {
     await everyEffect();
     await fake.webhooksSent();
 
@@ -232,7 +232,7 @@ describe("webhooks", () => {
     expect(received.some((one) => one.text.includes('Codertocat/Hello-World/pull/2"'))).toBe(false);
   });
 
-  test("are signed over their very bytes", async () => {
+  test("are signed over their exact bytes", async () => {
     await repository.push("main", { "a.txt": "1" });
     await fake.webhooksSent();
 
@@ -243,7 +243,7 @@ describe("webhooks", () => {
     expect(one?.signature).toBe(`sha256=${expected}`);
   });
 
-  test("come in order as long as no fault is ordered", async () => {
+  test("arrive in order without a configured fault", async () => {
     const shas: string[] = [];
     for (let at = 0; at < 20; at++) shas.push(await repository.push("main", { "a.txt": `${at}` }));
     await fake.webhooksSent();
@@ -251,7 +251,7 @@ describe("webhooks", () => {
     expect(received.map((one) => one.payload["after"])).toEqual(shas);
   });
 
-  test("are lost, doubled and reordered by their share, and a lost one can be asked for again", async () => {
+  test("are lost, duplicated and reordered by their shares, and a lost one can be requested again", async () => {
     fake.setFaults({ webhookLoss: 0.3, webhookDouble: 0.2, webhookReorder: 0.2 });
     const shas: string[] = [];
     for (let at = 0; at < 200; at++) shas.push(await repository.push("main", { "a.txt": `${at}` }));
@@ -282,7 +282,7 @@ describe("webhooks", () => {
     await fake.webhooksSent();
     await forge.stop();
 
-    // The other half nobody can ask for: they are found by reconciling alone.
+    // The other half cannot be requested: only reconciliation finds it.
     expect(missed.length).toBeGreaterThan(10);
     expect(missed.length).toBeLessThan(counts.lost);
     expect(new Set(received.map((one) => one.guid)).size).toBe(200 - counts.lost + missed.length);
@@ -290,7 +290,7 @@ describe("webhooks", () => {
 });
 
 describe("faults", () => {
-  test("leave exactly one comment and one check to who looks before writing again", async () => {
+  test("leave exactly one comment and one check if the client looks before it writes again", async () => {
     const forge = openGitHub({
       appId: fake.appId,
       privateKey: fake.privateKey,
@@ -361,7 +361,7 @@ describe("faults", () => {
 });
 
 describe("repositories", () => {
-  test("are real to Git: whole, and fetched with the heads of pull requests", async () => {
+  test("are complete for Git, and can be fetched with the heads of pull requests", async () => {
     await everyEffect();
     const git = async (...words: string[]) => (await run("git", words)).stdout.trim();
 

@@ -29,7 +29,7 @@ const comment: JsonSchema = {
 const named = () => user;
 const good = { user: { login: "a", id: 1 }, at: "2026-01-01T00:00:00Z" };
 
-describe("against a schema", () => {
+describe("compared with a schema", () => {
   test.each([
     ["what fits", good, []],
     ["an id of many digits", { ...good, user: { login: "a", id: 2n ** 60n } }, []],
@@ -52,7 +52,7 @@ describe("against a schema", () => {
   });
 });
 
-describe("against an example", () => {
+describe("compared with an example", () => {
   test.each([
     ["the same fields", { a: 1, b: { c: "x" } }, []],
     ["more fields", { a: 1, b: { c: "x", d: 1 } }, []],

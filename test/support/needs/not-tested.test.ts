@@ -7,11 +7,11 @@ const bazel = lack("Bazel", { kind: "debian", packages: ["bazel-bootstrap", "zip
 const zip = lack("zip", { kind: "debian", packages: ["zip"] });
 const root = lack("root", { kind: "root" });
 
-test("a run that skipped nothing has no summary", () => {
+test("a run without skipped tests has no summary", () => {
   expect(notTestedLines([])).toEqual([]);
 });
 
-test("the summary counts tests by what they lack, and names each package once", () => {
+test("the summary counts tests by their missing needs, and names each package once", () => {
   const skipped = [
     { title: "a", lacks: [bazel] },
     { title: "b", lacks: [zip, bazel] },
@@ -28,6 +28,6 @@ test("the summary counts tests by what they lack, and names each package once", 
   ]);
 });
 
-test("a test that was left out by name is no lack of the machine", () => {
+test("a test that was excluded by name does not count as a missing need", () => {
   expect(notTestedLines([{ title: "a", lacks: [] }])).toEqual([]);
 });

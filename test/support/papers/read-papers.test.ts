@@ -13,7 +13,7 @@ const text = `
 | L-3 | no test is named |  | \`grange set\` |
 `;
 
-test("rows of tables are read, and those that cannot be are told", () => {
+test("rows of tables are parsed, and invalid rows are reported", () => {
   const { entries, totals, unread } = readPapers(text);
 
   expect(totals).toEqual([{ paper: "L", sentences: 2, withTests: 1, open: 1 }]);

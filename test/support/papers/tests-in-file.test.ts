@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { testsInText, testsMeant } from "./tests-in-file.ts";
 
 describe("tests of a file", () => {
-  test("have their full names, with the holes of tables and template texts", () => {
+  test("have their full names, with the placeholders of tables and template texts", () => {
     const tests = testsInText(`
       describe("a graph", () => {
         describe.each([1])("of %i jobs", () => {
@@ -46,7 +46,7 @@ describe("tests of a file", () => {
   });
 });
 
-test("a part of a name means one test, or all of one group", () => {
+test("a part of a name means one test, or all tests of one group", () => {
   const tests = testsInText(`
     describe("a search", () => { test("ends", () => {}); test("goes on", () => {}); });
     test("a run ends", () => {});
