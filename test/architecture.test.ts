@@ -260,6 +260,7 @@ const ownerOf: Record<string, string> = {
   worker_offence: "access",
   token: "access",
   grant_rule: "access",
+  access_choice: "access",
   signing_key: "access",
   signature: "access",
   repository: "graphs",

@@ -98,6 +98,11 @@ export function deleteGrants(tx: Tx, named: NamedGrants): Promise<number> {
   `);
 }
 
+/** Removes all grants of a principal. */
+export async function deleteGrantsOf(tx: Tx, principal: string): Promise<void> {
+  await tx.run(sql`delete from grant_rule where principal = ${principal}`);
+}
+
 /** Serialises transactions that revoke rights or tokens, until this one ends. */
 export async function lockRights(tx: Tx): Promise<void> {
   await tx.run(sql`lock table grant_rule in share row exclusive mode`);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AccessSetting } from "#core/access-setting.ts";
 import { PublicKeyText } from "#core/public-key-text.ts";
 import { Verb } from "#core/verb.ts";
 
@@ -103,6 +104,14 @@ export const AddGrant = z
   })
   .meta({ id: "AddGrant" });
 export type AddGrant = z.output<typeof AddGrant>;
+
+/** The access setting of the farm. */
+export const FarmAccess = z.object({ access: AccessSetting }).meta({ id: "FarmAccess" });
+export type FarmAccess = z.infer<typeof FarmAccess>;
+
+export const SetFarmAccess = z
+  .strictObject({ access: AccessSetting })
+  .meta({ id: "SetFarmAccess" });
 
 /** Without a pattern, all of the principal's rules with this verb are removed. */
 export const RemoveGrants = z

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AccessSetting } from "#core/access-setting.ts";
 
 const Time = z.iso.datetime();
 
@@ -29,6 +30,8 @@ export const SessionStanding = z
     provider: z.string().nullable(),
     /** Whether callers without a sign-in may do everything. */
     isOpen: z.boolean(),
+    /** What callers without a sign-in may do. */
+    access: AccessSetting,
   })
   .meta({ id: "SessionStanding" });
 export type SessionStanding = z.infer<typeof SessionStanding>;

@@ -226,6 +226,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "run a build with this machine's granary, and say what that saved",
     load: async () => (await import("./commands/exec.ts")).describeExec,
   },
+  access: {
+    summary: "show and set whether the farm is open, public or private",
+    load: async () => (await import("./commands/access.ts")).describeAccess,
+  },
   audit: {
     summary: "what was done on the farm, by whom and why",
     load: async () => (await import("./commands/audit.ts")).describeAudit,

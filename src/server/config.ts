@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { usualProjectsEach } from "#access/projects/project-share.ts";
+import { AccessSetting } from "#core/access-setting.ts";
 import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { usualUnservedMs } from "#invocations/end-unserved.ts";
@@ -64,6 +65,11 @@ export const ServerConfig = z.object({
   secretsKey: z.string().min(1).optional(),
   /** Allows sending secrets to workers on other machines without TLS. */
   secretsInClear: z.stringbool().or(z.boolean()).default(false),
+  /**
+   * The access setting of a new farm, and the most open one that the server accepts of an existing farm. When absent, a
+   * new farm is private on an address that others can reach, and otherwise open.
+   */
+  access: AccessSetting.optional(),
   /** Lets the server listen on public addresses although no sign-in is required. */
   allowOpen: z.stringbool().or(z.boolean()).default(false),
   /** Stores tokens of an owner and of workers in the data directory, for the users of the farm's own machine. */
@@ -213,6 +219,7 @@ export function readServerConfig(
     farmKey: env["GRANGE_FARM_KEY"] || undefined,
     secretsKey: env["GRANGE_SECRETS_KEY"] || undefined,
     secretsInClear: env["GRANGE_SECRETS_IN_CLEAR"] || undefined,
+    access: env["GRANGE_ACCESS"] || undefined,
     allowOpen: env["GRANGE_ALLOW_OPEN"],
     close: env["GRANGE_CLOSE"] || undefined,
     clientCa: env["GRANGE_CLIENT_CA"] || undefined,

@@ -1,60 +1,113 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { accessIsChosen, insertAccessChoice } from "#access/access-choice.store.ts";
+import { accessSettingOf, isTooOpen, settingOfNewFarm } from "#access/access-setting.ts";
 import { recordAudit } from "#access/audit.store.ts";
 import { deleteGrants, grantsOf, lockRights } from "#access/grant.store.ts";
-import { anyone, wholeFarm } from "#access/principal.ts";
-import { mayDo } from "#access/require-grant.ts";
+import { anyone } from "#access/principal.ts";
 import { requireAnAdministrator } from "#access/rights-guard.ts";
+import { setAccess } from "#access/set-access.ts";
+import type { AccessSetting } from "#core/access-setting.ts";
+import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import { isLoopback } from "#core/host-guard.ts";
+import type { Db } from "#db/db.ts";
 import type { ServerConfig } from "./config.ts";
 import { keepTokenInFile } from "./kept-token.ts";
 import type { Services } from "./services.ts";
 
-const plain = { repository: "*", branch: "*", priorityCap: null };
+type AccessConfig = Pick<
+  ServerConfig,
+  "dataDir" | "host" | "access" | "allowOpen" | "ownerToken" | "close"
+>;
+
+interface Parts {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
 
 /**
- * Creates the tokens of the farm's owner, removes the rights of strangers if configured, and refuses to listen on a
- * reachable address while the farm is open. Runs before the first request is answered.
+ * Gives a new farm its access setting, creates the tokens of the farm's owner, removes the rights of strangers if
+ * configured, and refuses to start when the farm is more open than the configuration allows. Runs before the first
+ * request is answered.
  */
 export async function settleWhoMayEnter(
   { db, clock, callers }: Pick<Services, "db" | "clock" | "callers">,
-  config: Pick<ServerConfig, "dataDir" | "host" | "allowOpen" | "ownerToken" | "close">,
+  config: AccessConfig,
   logger: Logger,
 ): Promise<void> {
-  const { dataDir, host } = config;
-  const now = clock.now();
-  if (config.ownerToken || config.close) {
-    const parts = { db, logger, now };
-    await keepTokenInFile(parts, {
-      file: join(dataDir, "owner-token"),
-      principal: "owner",
-      kind: "person",
-      grant: { ...plain, verb: "*", top: true },
-    });
-    await keepTokenInFile(parts, {
-      file: join(dataDir, "worker-token"),
-      principal: "workers-here",
-      kind: "worker",
-      grant: { ...plain, verb: "work", top: false },
-    });
+  const parts = { db, clock, logger };
+  if (config.ownerToken || config.close) await keepTokens(parts, config.dataDir);
+  await chooseSetting(parts, config);
+  if (config.close) await removeRightsOfStrangers(parts);
+  callers.forgetAll();
+  const setting = accessSettingOf(await grantsOf(db, anyone));
+  requireStrictEnough(setting, config);
+  logger.info({ access: setting }, "what callers without a token may do");
+}
+
+/** Keeps tokens of an owner and of workers in the data directory, for the users of the farm's own machine. */
+async function keepTokens({ db, clock, logger }: Parts, dataDir: string): Promise<void> {
+  const plain = { repository: "*", branch: "*", priorityCap: null };
+  const parts = { db, logger, now: clock.now() };
+  await keepTokenInFile(parts, {
+    file: join(dataDir, "owner-token"),
+    principal: "owner",
+    kind: "person",
+    grant: { ...plain, verb: "*", top: true },
+  });
+  await keepTokenInFile(parts, {
+    file: join(dataDir, "worker-token"),
+    principal: "workers-here",
+    kind: "worker",
+    grant: { ...plain, verb: "work", top: false },
+  });
+}
+
+/** Gives a farm its setting at its first start. When two servers start at once, only one of them chooses. */
+async function chooseSetting(parts: Parts, config: AccessConfig): Promise<void> {
+  const { db, clock } = parts;
+  const setting = settingOfNewFarm(config);
+  if (await accessIsChosen(db)) return;
+  // Before the rights are removed: afterwards somebody must be able to administer the farm.
+  if (setting !== "open") await keepTokens(parts, config.dataDir);
+  await db.transaction(async (tx) => {
+    await lockRights(tx);
+    const now = clock.now();
+    if (!(await insertAccessChoice(tx, "grange", now))) return;
+    const before = await setAccess(tx, setting, "grange", now);
+    if (before === setting) return;
+    const detail = { what: "set access", access: setting, where: "at the first start" };
+    await recordAudit(tx, { actor: "grange", verb: "administer", detail });
+  });
+}
+
+async function removeRightsOfStrangers({ db, clock }: Parts): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockRights(tx);
+    const everywhere = { principal: anyone, repository: undefined, branch: undefined };
+    const removed =
+      (await deleteGrants(tx, { ...everywhere, verb: "*" })) +
+      (await deleteGrants(tx, { ...everywhere, verb: "administer" }));
+    if (removed === 0) return;
+    await requireAnAdministrator(tx, clock.now());
+    const detail = { what: "remove grants", principal: anyone, where: "at start" };
+    await recordAudit(tx, { actor: "grange", verb: "administer", detail });
+  });
+}
+
+/** Throws `failed_precondition` when callers without a token may do more than the configuration allows. */
+function requireStrictEnough(setting: AccessSetting, config: AccessConfig): void {
+  const { access, host, dataDir, allowOpen } = config;
+  if (isTooOpen(setting, config)) {
+    throw new Fault(
+      "failed_precondition",
+      `this farm is ${setting}, and this server is to be ${access}: start it without --access (GRANGE_ACCESS), ` +
+        `and change the farm with \`grange access set ${access}\``,
+    );
   }
-  if (config.close) {
-    await db.transaction(async (tx) => {
-      await lockRights(tx);
-      const everywhere = { principal: anyone, repository: undefined, branch: undefined };
-      const removed =
-        (await deleteGrants(tx, { ...everywhere, verb: "*" })) +
-        (await deleteGrants(tx, { ...everywhere, verb: "administer" }));
-      if (removed === 0) return;
-      await requireAnAdministrator(tx, now);
-      const detail = { what: "remove grants", principal: anyone, where: "at start" };
-      await recordAudit(tx, { actor: "grange", verb: "administer", detail });
-    });
-    callers.forgetAll();
-  }
-  if (isLoopback(host) || config.allowOpen) return;
-  if (!mayDo({ name: anyone, grants: await grantsOf(db, anyone) }, "administer", wholeFarm)) return;
+  if (setting !== "open" || isLoopback(host) || allowOpen) return;
   throw new Fault(
     "failed_precondition",
     `refusing to listen on ${host}: this farm asks nobody for a token, so all who reach it could run commands ` +

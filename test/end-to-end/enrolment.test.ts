@@ -153,8 +153,35 @@ test("an enrolment is checked completely before anything is created", async () =
 });
 
 describe("a server that other machines can reach", () => {
-  test("does not start open; the command in its message closes it", async () => {
+  test("is private when its farm is new, and shows its grants to its owner", async () => {
     const data = join(scratch, "wide");
+    const wide = ["server", "--data", data, "--host", "0.0.0.0", "--port", "0"];
+
+    const server = startGrange(wide);
+    started.push(server);
+    const { port } = new URL(z.object({ url: z.url() }).parse(JSON.parse(await ready(server))).url);
+    const at = ["--server", `http://127.0.0.1:${port}`];
+    const owner = ["--token-file", join(data, "owner-token")];
+    const nobody = await runGrange(["status", ...at]);
+    const grants = await grangeJson(["grant", "list", ...at, ...owner]);
+    const access = await grangeJson(["access", "show", ...at, ...owner]);
+
+    expect(nobody.code).toBe(1);
+    expect(nobody.stderr).toContain("may not read");
+    expect(access).toEqual({ access: "private" });
+    expect(grants).toEqual([
+      expect.objectContaining({ principal: "owner", verb: "*" }),
+      expect.objectContaining({ principal: "workers-here", verb: "work" }),
+    ]);
+  });
+
+  test("does not start on an open farm; the command in its message closes it", async () => {
+    const data = join(scratch, "opened");
+    const here = startGrange(["server", "--data", data, "--port", "0"]);
+    started.push(here);
+    await ready(here);
+    here.signal("SIGTERM");
+    await here.finished;
     const wide = ["server", "--data", data, "--host", "0.0.0.0", "--port", "0"];
 
     const open = await runGrange(wide);

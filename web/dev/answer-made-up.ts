@@ -81,7 +81,15 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
     case "caller":
       return fakeCaller();
     case "session":
-      return { session: null, over: null, problem: null, csrf: null, provider: null, isOpen: true };
+      return {
+        session: null,
+        over: null,
+        problem: null,
+        csrf: null,
+        provider: null,
+        isOpen: true,
+        access: "open",
+      };
     case "caches":
       return fakeCaches(new Date());
     default:

@@ -5,10 +5,12 @@ import {
   Caller,
   CreatedToken,
   CreateToken,
+  FarmAccess,
   GrantRule,
   PrincipalRights,
   RemovedGrants,
   RemoveGrants,
+  SetFarmAccess,
   Token,
 } from "../access.ts";
 import { AuditPage, AuditQuery } from "../audit.ts";
@@ -22,6 +24,15 @@ export const accessEndpoints = {
     right: noRight("tells the caller who the farm takes it for"),
     summary: "Who the farm takes you for, and your grants.",
     answer: json(Caller),
+  }),
+  setFarmAccess: endpoint({
+    method: "PUT",
+    path: "/access",
+    right: rightOnFarm("administer"),
+    summary:
+      "Sets what callers without a token may do: everything (`open`), read everything (`public`), or nothing (`private`). Replaces all grants of `anyone`. 409 when nobody could administer the farm afterwards.",
+    body: SetFarmAccess,
+    answer: json(FarmAccess),
   }),
   tokens: endpoint({
     method: "GET",

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { AccessSetting } from "#core/access-setting.ts";
 import type { ServerConfig } from "#server/config.ts";
 import type { Describe } from "../command-list.ts";
 import { answersJson, logLevel, withExamples } from "../common-options.ts";
@@ -15,6 +16,7 @@ interface ServerOptions {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly farmKey?: string;
+  readonly access?: AccessSetting;
   readonly allowOpen?: boolean;
   readonly publicUrl?: string;
   readonly oidcIssuer?: string;
@@ -55,6 +57,14 @@ export const describeServer: Describe = (command, program) => {
     .option(
       "--oidc-client-secret-file <file>",
       "the client's secret (GRANGE_OIDC_CLIENT_SECRET_FILE)",
+    )
+    .addOption(
+      command
+        .createOption(
+          "--access <setting>",
+          "what a new farm lets callers without a token do: everything, read, or nothing (GRANGE_ACCESS; default: private where others can reach it, else open)",
+        )
+        .choices(AccessSetting.options),
     )
     .option("--allow-open", "listen where others can reach it, though nobody has to sign in")
     .option(
@@ -140,6 +150,7 @@ async function configOf(options: ServerOptions, entry: string): Promise<ServerCo
     ...(options.clientCa === undefined ? {} : { clientCa: options.clientCa }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...oidcOf(options, readOidcConfig()),
+    ...(options.access === undefined ? {} : { access: options.access }),
     ...(options.allowOpen === undefined ? {} : { allowOpen: options.allowOpen }),
     ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
     ...(options.adoptStore === undefined ? {} : { adoptStore: options.adoptStore }),

@@ -9,6 +9,7 @@ import { findingOfBackup } from "./last-backup.ts";
 export function farmChecks(api: ApiClient, version: string): Check[] {
   return [
     { name: "server", run: () => server(api, version) },
+    { name: "access", run: () => access(api) },
     { name: "port", run: () => port(api) },
     { name: "workers", run: () => workers(api) },
     { name: "last backup", run: () => lastBackup(api) },
@@ -29,6 +30,26 @@ async function server(api: ApiClient, version: string): Promise<Finding> {
       return fail(messageOf(reason), "Is that a Grange server? Name another in GRANGE_SERVER");
     }
     return warn(messageOf(reason), "Start one with `grange up`, or name another in GRANGE_SERVER");
+  }
+}
+
+/** Says what callers without a token may do. A farm that others reach should not let them do everything. */
+async function access(api: ApiClient): Promise<Finding> {
+  try {
+    const { access } = await api.server();
+    const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(new URL(api.serverUrl).hostname);
+    return access === "open" && !isHere
+      ? warn(
+          "open: all who reach the farm may do everything",
+          "Let only principals with grants do so: `grange access set private`, or `public`",
+        )
+      : ok(access);
+  } catch (reason) {
+    return ok(
+      reason instanceof ServerUnreachable
+        ? "nothing to ask without a server"
+        : `not known here: ${messageOf(reason)}`,
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import { access, constants } from "node:fs/promises";
+import { settingOfNewFarm } from "#access/access-setting.ts";
 import { messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { migrationState } from "#db/migrate.ts";
@@ -22,7 +23,7 @@ import { isFree } from "../up/port-holder.ts";
 export function serverChecks(config: ServerConfig): Group[] {
   const { databaseUrl } = config;
   return [
-    { name: "Network", checks: [portCheck(config), certificateCheck(config)] },
+    { name: "Network", checks: [portCheck(config), certificateCheck(config), accessCheck(config)] },
     { name: "Data directory", checks: dataDirectoryChecks(config.dataDir) },
     {
       name: "Keys",
@@ -73,6 +74,17 @@ function certificateCheck(config: ServerConfig): Check {
       } finally {
         await certificate.stop();
       }
+    },
+  };
+}
+
+/** Says which setting a new farm gets. That of an existing farm is in its database, which may not run now. */
+function accessCheck(config: ServerConfig): Check {
+  return {
+    name: "access",
+    async run() {
+      const setting = settingOfNewFarm(config);
+      return ok(`a new farm will be ${setting}; an existing one keeps its setting`);
     },
   };
 }

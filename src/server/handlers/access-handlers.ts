@@ -6,6 +6,7 @@ import { requireNarrowingThatCounts } from "#access/narrowing.ts";
 import { principalNamed } from "#access/principal.store.ts";
 import { anyone, Grant, PrincipalName, wholeFarm } from "#access/principal.ts";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
+import { setAccess } from "#access/set-access.ts";
 import { removeGrants, revokeToken } from "#access/take-rights-away.ts";
 import { type ListedToken, listTokens } from "#access/token.store.ts";
 import type * as api from "#api/access.ts";
@@ -37,6 +38,14 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
       ...(kind === undefined ? {} : { kind }),
       grants,
     }),
+
+    async setFarmAccess({ body: { access }, caller: by }) {
+      const detail = { what: "set access", access };
+      await changeRights(services, by, "administer", detail, (tx, now) =>
+        setAccess(tx, access, by.name, now),
+      );
+      return { access };
+    },
 
     async tokens() {
       const [tokens, enrolments] = await Promise.all([listTokens(db), listEnrolments(db)]);

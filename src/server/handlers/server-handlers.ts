@@ -1,3 +1,4 @@
+import { accessSettingOf } from "#access/access-setting.ts";
 import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
 import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
@@ -14,7 +15,12 @@ export function serverHandlers(services: HandlerServices): HandlersFor<typeof se
   const startedAt = services.clock.now().toISOString();
   let openApi: Response | undefined;
   return {
-    server: () => ({ version, database: services.databaseDescription, startedAt }),
+    server: async () => ({
+      version,
+      database: services.databaseDescription,
+      startedAt,
+      access: accessSettingOf((await services.callers.identify(undefined)).grants),
+    }),
     store: () => services.storeStanding(),
     backups: async () =>
       (await latestBackups(services.db, mostBackups)).map(

@@ -1,3 +1,4 @@
+import { accessSettingOf } from "#access/access-setting.ts";
 import { type Principal, wholeFarm } from "#access/principal.ts";
 import { mayDo } from "#access/require-grant.ts";
 import type { SessionStanding, SignInLink } from "#api/session.ts";
@@ -76,6 +77,7 @@ export function browserSignIn(
         csrf: csrf ?? null,
         provider: service.provider ?? null,
         isOpen: mayDo(stranger, "administer", wholeFarm),
+        access: accessSettingOf(stranger.grants),
       };
       return { standing, cookies: problem === undefined ? [] : [problem.cookie] };
     },

@@ -123,6 +123,7 @@ describe("an open farm on loopback", () => {
       session: null,
       csrf: null,
       isOpen: true,
+      access: "open",
       provider: "The Provider",
     });
   });
@@ -167,6 +168,7 @@ describe("on a closed farm", () => {
     expect(await standing(browser)).toMatchObject({
       session: { principal: "root", by: { kind: "token" } },
       isOpen: false,
+      access: "public",
     });
     // The first page and the first answer are valid on every server of the farm.
     const elsewhere = cookieJarBrowser(renamed(browser, other.url));

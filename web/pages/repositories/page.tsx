@@ -9,6 +9,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { Ago, Elapsed } from "../../parts/times.tsx";
+import { FarmAccess } from "./farm-access.tsx";
 import { repositoriesQuery } from "./load.ts";
 
 export function RepositoriesPage() {
@@ -29,12 +30,15 @@ export function RepositoriesPage() {
 
   if (repositories.length === 0) {
     return (
-      <EmptyState title="No graphs yet" command="grange submit . --rev HEAD">
-        A graph is the work of one commit. Run this in a Git repository, and its graph appears here.
-        Bazel, ccache and other build tools can use this farm, too:{" "}
-        <Link to="/connect">point yours here</Link>, and see its{" "}
-        <Link to="/invocations">invocations</Link>.
-      </EmptyState>
+      <>
+        <EmptyState title="No graphs yet" command="grange submit . --rev HEAD">
+          A graph is the work of one commit. Run this in a Git repository, and its graph appears
+          here. Bazel, ccache and other build tools can use this farm, too:{" "}
+          <Link to="/connect">point yours here</Link>, and see its{" "}
+          <Link to="/invocations">invocations</Link>.
+        </EmptyState>
+        <FarmAccess />
+      </>
     );
   }
   return (
@@ -49,6 +53,7 @@ export function RepositoriesPage() {
         <Link to="/forge">Watched repositories at forges</Link> ·{" "}
         <Link to="/retention">Retention of graphs</Link>
       </p>
+      <FarmAccess />
     </div>
   );
 }
