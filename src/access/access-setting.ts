@@ -1,5 +1,6 @@
 import { type AccessSetting, isMoreOpen } from "#core/access-setting.ts";
 import { isLoopback } from "#core/host-guard.ts";
+import { readingVerbs } from "#core/verb.ts";
 import { anyone, type Grant, wholeFarm } from "./principal.ts";
 import { mayDo } from "./require-grant.ts";
 
@@ -19,12 +20,12 @@ const everywhere = { repository: "*", branch: "*", priorityCap: null };
 
 /** Returns the grants that `anyone` has with a setting. */
 export function grantsOfAnyoneWith(setting: AccessSetting): readonly Grant[] {
-  const read: Grant = { ...everywhere, verb: "read", top: false };
+  const read = readingVerbs.map((verb): Grant => ({ ...everywhere, verb, top: false }));
   switch (setting) {
     case "open":
-      return [{ ...everywhere, verb: "*", top: true }, read];
+      return [{ ...everywhere, verb: "*", top: true }, ...read];
     case "public":
-      return [read];
+      return read;
     case "private":
       return [];
   }

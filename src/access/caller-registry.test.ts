@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { readingVerbs } from "#core/verb.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { believedMs, callerRegistry } from "./caller-registry.ts";
@@ -30,6 +31,8 @@ const mayRead: Grant = {
   priorityCap: null,
   top: false,
 };
+/** The rights of callers without a token on a new farm that every principal with a token has, too. */
+const mayReadAll = readingVerbs.map((verb) => ({ ...mayRead, verb }));
 const mayCancel: Grant = {
   verb: "cancel",
   repository: "*",
@@ -49,7 +52,7 @@ test("a token means its principal, with the grants of that one", async () => {
   expect(await registry.identify(`Bearer ${token}`)).toEqual({
     name: "alice",
     kind: "person",
-    grants: [mayRead, mayCancel],
+    grants: [...mayReadAll, mayCancel],
   });
   expect((await registry.identify(`bearer ${token}`)).name).toBe("alice");
 });
@@ -57,22 +60,25 @@ test("a token means its principal, with the grants of that one", async () => {
 test("who sends no header is anyone, who may do everything on a new farm", async () => {
   expect(await registry.identify(undefined)).toEqual({
     name: "anyone",
-    grants: [{ verb: "*", repository: "*", branch: "*", priorityCap: null, top: true }, mayRead],
+    grants: [
+      { verb: "*", repository: "*", branch: "*", priorityCap: null, top: true },
+      ...mayReadAll,
+    ],
   });
 });
 
 test("who has a token may read what anyone may, and nothing more once that is taken away", async () => {
   const everything = { repository: undefined, branch: undefined };
   await db.transaction((tx) => keepPrincipalAs(tx, "shed", "worker"));
-  expect((await registry.identify(undefined, "shed")).grants).toEqual([mayRead]);
+  expect((await registry.identify(undefined, "shed")).grants).toEqual(mayReadAll);
 
-  await db.transaction((tx) =>
-    deleteGrants(tx, { principal: "anyone", verb: "read", ...everything }),
-  );
+  for (const verb of readingVerbs)
+    await db.transaction((tx) => deleteGrants(tx, { principal: "anyone", verb, ...everything }));
   registry.forgetAll();
 
   expect((await registry.identify(undefined, "shed")).grants).toEqual([]);
-  await db.transaction((tx) => insertGrant(tx, "anyone", mayRead, "root"));
+  for (const grant of mayReadAll)
+    await db.transaction((tx) => insertGrant(tx, "anyone", grant, "root"));
   registry.forgetAll();
 });
 
@@ -87,7 +93,7 @@ describe("a certificate", () => {
     expect(await registry.identify(undefined, "attic")).toEqual({
       name: "attic",
       kind: "worker",
-      grants: [mayRead, mayCancel],
+      grants: [...mayReadAll, mayCancel],
     });
   });
 

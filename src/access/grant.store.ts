@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readingVerbs } from "#core/verb.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { keepPrincipal } from "./principal.store.ts";
@@ -37,7 +38,7 @@ export function effectiveGrants(tx: Tx, principals: readonly string[]): Promise<
     StoredGrant,
     sql`
       select ${columns} from grant_rule
-      where principal = any(${principals}) or (principal = ${anyone} and verb = 'read')
+      where principal = any(${principals}) or (principal = ${anyone} and verb = any(${readingVerbs}))
       order by id
     `,
   );

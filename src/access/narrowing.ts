@@ -23,7 +23,13 @@ const narrows: readonly [keyof Grant, string, readonly (Verb | "*")[]][] = [
 ];
 
 /** Verbs that are checked for the whole farm only, because their changes belong to no repository. */
-const ofWholeFarm: readonly (Verb | "*")[] = ["administer", "sign", "benchmark", "forge"];
+const ofWholeFarm: readonly (Verb | "*")[] = [
+  "administer",
+  "read-audit",
+  "sign",
+  "benchmark",
+  "forge",
+];
 
 /**
  * Refuses a restriction that no check reads: with `administer --pool a`, the caller would believe that the grant is

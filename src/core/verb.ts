@@ -3,6 +3,9 @@ import { z } from "zod";
 /** The verbs of grants, one for each right. */
 export const Verb = z.enum([
   "read",
+  "read-logs",
+  "read-sources",
+  "read-audit",
   "submit",
   "cancel",
   "retrigger",
@@ -17,6 +20,7 @@ export const Verb = z.enum([
   "sign",
   "execute",
   "cache",
+  "upload",
   "benchmark",
   "measure",
   "administer",
@@ -25,3 +29,6 @@ export const Verb = z.enum([
   "forge",
 ]);
 export type Verb = z.infer<typeof Verb>;
+
+/** The verbs by which a caller reads what the farm has of a repository or a project. */
+export const readingVerbs = ["read", "read-logs", "read-sources"] as const satisfies Verb[];

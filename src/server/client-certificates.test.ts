@@ -121,7 +121,12 @@ test("a machine is who its certificate says, over HTTP and gRPC, with its grants
   expect(JSON.parse((await callerWith(attic)).body)).toMatchObject({
     name: "attic",
     kind: "worker",
-    grants: [{ verb: "read" }, { verb: "work", pool: "default" }],
+    grants: [
+      { verb: "read" },
+      { verb: "read-logs" },
+      { verb: "read-sources" },
+      { verb: "work", pool: "default" },
+    ],
   });
   expect(await registering(attic)).toBe("registered");
   expect(await registering(attic, "release")).toBe("permission_denied");

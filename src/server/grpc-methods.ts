@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { requireMayWriteBlobs } from "#access/blob-writes/may-write.ts";
+import { requireMayFindBlobs, requireMayReadBlobs, requireMayReadLogs } from "#access/may-read.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import { domainOfClient, mayKeep } from "#access/trust-domains/domain-of-client.ts";
 import { lookUpActionResult } from "#actions/action-cache.ts";
@@ -11,6 +12,7 @@ import { type GrpcCallers, grpcCallers } from "#caches/rev2/caller.ts";
 import { capabilitiesService } from "#caches/rev2/capabilities-service.ts";
 import { casService } from "#caches/rev2/cas-service.ts";
 import { projectOf } from "#caches/rev2/project-of.ts";
+import { guardedReads } from "#cas/namespaces/guarded-reads.ts";
 import { guardedWrites } from "#cas/namespaces/guarded-writes.ts";
 import { anyMayBegin } from "#cas/namespaces/project-blobs.ts";
 import type { Digest } from "#core/digest.ts";
@@ -46,7 +48,11 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
   const requireMayWrite = async (project: string, context: CallContext) =>
     requireMayWriteBlobs(await callers.of(context), project);
   const storeFor = storesOfCallers(services, callers);
-  const blobsFor: BlobsFor = (project, context) => storeFor(project, context).blobs;
+  const blobsFor: BlobsFor = (project, context) =>
+    guardedReads(storeFor(project, context).blobs, {
+      toRead: async () => requireMayReadBlobs(await callers.of(context), project),
+      toFind: async () => requireMayFindBlobs(await callers.of(context), project),
+    });
   const recentOf = (project: string) => stores.of(project, anyMayBegin).recent;
   const lookUpResult = async (where: { project: string; domain: TrustDomain }, action: Digest) =>
     (
@@ -74,6 +80,8 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
         blobsFor,
         (project, context) => storeFor(project, context).uploads,
         logStreams({
+          requireMayRead: async (project, context) =>
+            requireMayReadLogs(await callers.of(context), project),
           read: ({ id, project, stream }, offset, most) =>
             readExecutionLog(services, id, stream, offset, most, project),
           changes: (id) => logs.ticket(id),
@@ -84,6 +92,7 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
         blobsFor,
         notes,
         callers,
+        requireMayRead: requireMayReadBlobs,
         lookUpResult: ({ asking: { project }, caller, actionDigest }) =>
           lookUpResult({ project, domain: domainOfClient(caller, project) }, actionDigest),
         keepResult: ({ asking: { project }, caller, actionDigest }, result) => {

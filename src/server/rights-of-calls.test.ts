@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "#api/endpoint.ts";
 import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { Right } from "#core/right.ts";
+import { readingVerbs } from "#core/verb.ts";
 import { pathOf } from "#grpc/method.ts";
 import {
   ActionCache,
@@ -14,19 +15,22 @@ import { PublishBuildEvent } from "#proto/google/devtools/build/v1/publish_build
 import { Operations } from "#proto/google/longrunning/operations_pb.ts";
 import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
 import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
-import { postTo } from "../../test/support/ask-server.ts";
+import { askServer } from "../../test/support/ask-server.ts";
 import { methodRights } from "./grpc/method-rights.ts";
 import { aClosedFarm } from "./two-projects.fixture.ts";
 
 let farm: Awaited<ReturnType<typeof aClosedFarm>>;
 let withoutRights: string;
 let reader: string;
+/** May read one repository, and nothing of the whole farm. */
+let readerOfOne: string;
 beforeAll(async () => {
   farm = await aClosedFarm();
   withoutRights = await farm.tokenOf("newcomer", []);
-  reader = await farm.tokenOf("reader", ["read"]);
+  reader = await farm.tokenOf("reader", [...readingVerbs, "read-audit"]);
+  readerOfOne = await farm.tokenOf("reader-of-one", readingVerbs, "team/one");
   const root = await farm.tokenOf("second-root", ["administer"]);
-  await postTo(farm.server, "/grants/remove", { principal: "anyone", verb: "read" }, root);
+  await askServer(farm.server, "PUT", "/access", { access: "private" }, root);
 });
 afterAll(() => farm.stop());
 
@@ -56,28 +60,57 @@ describe("every endpoint that needs a right refuses who has none, before it read
   });
 });
 
-test("who may read reaches the handlers of all that is read, and of nothing else", async () => {
+/** Returns the endpoints whose handlers a caller reaches, by name. */
+async function reachedBy(token: string): Promise<string[]> {
   const reached: string[] = [];
   for (const [name, entry] of entries.filter(([, { right }]) => needsRight(right))) {
-    const response = await callOf(entry, reader);
+    const response = await callOf(entry, token);
     await response.body?.cancel();
     if (response.status !== 403) reached.push(name);
   }
+  return reached.toSorted();
+}
 
-  const read = entries.filter(
-    ([, { right }]) => right.kind === "some" && right.verbs.includes("read"),
-  );
-  expect(reached.toSorted()).toEqual(read.map(([name]) => name).toSorted());
-  expect(reached.length).toBeGreaterThan(3);
+const reads = ({ right }: Endpoint) =>
+  right.kind !== "none" && right.verbs.some((verb) => verb.startsWith("read"));
+
+test("who may read reaches the handlers of all that is read, and of nothing else", async () => {
+  const read = entries.filter(([, entry]) => reads(entry)).map(([name]) => name);
+
+  expect(await reachedBy(reader)).toEqual(read.toSorted());
+  expect(read.length).toBeGreaterThan(3);
+});
+
+/** Endpoints that every caller with a right to read may call, with the reason. */
+const forEveryReader: Readonly<Record<string, string>> = {
+  server: "version and setting of the farm",
+  openApi: "a document that is the same for all farms",
+  definitionsSchema: "a document that is the same for all farms",
+  runManifestSchema: "a document that is the same for all farms",
+  grants: "the caller's own grants; those of others need `administer`",
+  rightsOf: "the caller's own rights; those of others need `administer`",
+  sessions: "the caller's own sessions; those of others need `administer`",
+};
+
+test("who may read one repository only learns nothing of the whole farm", async () => {
+  expect(await reachedBy(readerOfOne)).toEqual(Object.keys(forEveryReader).toSorted());
 });
 
 test("every endpoint that only reads needs the right to read, or says why it needs none", () => {
-  const others = entries.filter(
-    ([, { method, right }]) =>
-      method === "GET" && right.kind === "some" && !right.verbs.includes("read"),
-  );
-  // A principal that may store secrets may list them; no other one needs their names.
-  expect(others.map(([name]) => name)).toEqual(["secrets"]);
+  const others = entries.filter(([, entry]) => entry.method === "GET" && !reads(entry));
+  const withoutReading = others.map(([name, { right }]) => [name, right.kind]);
+
+  expect(withoutReading).toEqual([
+    // These tell who the caller is, and what only administrators and holders of `secret` or `forge` may list.
+    ["backups", "farm"],
+    ["caller", "none"],
+    ["tokens", "farm"],
+    ["secrets", "some"],
+    ["projects", "farm"],
+    ["identities", "farm"],
+    ["issuers", "farm"],
+    ["forgeExamination", "farm"],
+  ]);
 });
 
 const services = [
@@ -114,6 +147,16 @@ describe("every gRPC method that needs a right refuses who has none", () => {
 
     await expect(call()).rejects.toMatchObject({ code: "permission_denied" });
   });
+});
+
+test("every gRPC method states a right, and each that reads needs one", () => {
+  const withoutRight = methods
+    .filter(([path]) => path in methodRights)
+    .filter(([path]) => !needsRight(methodRights[path] as Right))
+    .map(([path]) => path);
+
+  // Tools ask for it before they send a token, and it tells nothing of a project.
+  expect(withoutRight).toEqual(["/build.bazel.remote.execution.v2.Capabilities/GetCapabilities"]);
 });
 
 test("caches of build tools and figures for scrapers are read by who may read", async () => {

@@ -203,7 +203,11 @@ describe("a server that other machines can reach", () => {
     started.push(later);
 
     expect(open.code).toBe(1);
-    expect(nobody).toEqual([expect.objectContaining({ principal: "anyone", verb: "read" })]);
+    expect(nobody).toEqual(
+      ["read", "read-logs", "read-sources"].map((verb) =>
+        expect.objectContaining({ principal: "anyone", verb }),
+      ),
+    );
     expect(owner).toEqual(
       expect.arrayContaining([expect.objectContaining({ principal: "owner", verb: "*" })]),
     );

@@ -3,7 +3,7 @@ import type { Principal } from "../principal.ts";
 import { mayDo, requireGrant } from "../require-grant.ts";
 
 /** Each of these verbs uploads bytes: inputs, cache entries, build events, outputs. */
-const writingVerbs: readonly Verb[] = ["execute", "cache", "report", "work"];
+const writingVerbs: readonly Verb[] = ["upload", "execute", "cache", "report", "work"];
 
 /**
  * Returns whether a principal may put blobs into a project. A principal without any of these rights needs no blobs

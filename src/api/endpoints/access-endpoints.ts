@@ -90,7 +90,7 @@ export const accessEndpoints = {
   audit: endpoint({
     method: "GET",
     path: "/audit",
-    right: rightOnFarm("administer"),
+    right: rightOnFarm("read-audit", "administer"),
     summary:
       "What was done on the farm, the latest first: `before` is the `next` of the page before; `limit` is 200 unless given, at most 1,000.",
     query: AuditQuery,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import { Autoscaling } from "../autoscaling.ts";
 import { DeclareClass, DeclaredClass, UndeclareClass } from "../declared-class.ts";
 import { endpoint, json } from "../endpoint.ts";
@@ -9,7 +9,7 @@ export const autoscalingEndpoints = {
   autoscaling: endpoint({
     method: "GET",
     path: "/autoscaling",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "For each size class how many workers it should have, how many there are, why, and which may be stopped first; see [autoscaling](autoscaling.md).",
     answer: json(Autoscaling),
@@ -17,7 +17,7 @@ export const autoscalingEndpoints = {
   declaredClasses: endpoint({
     method: "GET",
     path: "/declared-classes",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "Size classes that exist because an administrator declared them.",
     answer: json(z.array(DeclaredClass)),
   }),

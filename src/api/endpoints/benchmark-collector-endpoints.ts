@@ -36,7 +36,7 @@ export const benchmarkCollectorEndpoints = {
   benchmarkCollectors: endpoint({
     method: "GET",
     path: "/benchmarks/collectors",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "All collectors, with the job that each measures now.",
     answer: json(Collectors),
   }),

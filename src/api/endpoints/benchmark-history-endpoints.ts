@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import { SuiteWord } from "#core/test-case.ts";
 import { Comparison } from "../benchmark-comparison.ts";
 import {
@@ -24,7 +24,7 @@ export const benchmarkHistoryEndpoints = {
   compareBenchmarks: endpoint({
     method: "GET",
     path: "/benchmarks/compare",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Two artifacts compared: the cases of one metric (default: the headline), and summaries of all. Without `after` the newest measured artifact of the main line, without `before` what that follows. Its `ETag` names what it is computed from; 304 to `If-None-Match`.",
     query: z.object({
@@ -38,7 +38,7 @@ export const benchmarkHistoryEndpoints = {
   benchmarkSeries: endpoint({
     method: "GET",
     path: "/benchmarks/series",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "A case (six words, `-` for none) along the main line, or with `kind=release` along the releases, with its steps. `samples=true` adds all values of each point.",
     query: z.object({
@@ -53,7 +53,7 @@ export const benchmarkHistoryEndpoints = {
   benchmarkNoise: endpoint({
     method: "GET",
     path: "/benchmarks/noise",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "How much each metric of a case varies without a change, by kind of machine: runs, self-tests, fence, and the limit learned from them.",
     query: z.object({ suite: SuiteWord, case: CaseKey }),
@@ -62,7 +62,7 @@ export const benchmarkHistoryEndpoints = {
   benchmarkGraphs: endpoint({
     method: "GET",
     path: "/benchmarks/graphs",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Many series beside each other: `limit` is 60 cases, at most 500. `section`, `benchmark`, `profile`, `scenario`, `backend` and `target` are each several words with commas between them. `from` and `to` are artifacts or dates; without `from` the last 180 measured artifacts, else at most 1,000. Each series has its `steps` on its own machine, except dismissed ones.",
     query: z.object({
@@ -84,7 +84,7 @@ export const benchmarkHistoryEndpoints = {
   benchmarkChangePoints: endpoint({
     method: "GET",
     path: "/benchmarks/change-points",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Steps of all series since a date or time, by artifact, newest first. `standing` is `found`; `accepted`, `dismissed` or `all`. `limit` is 1,000, at most 5,000.",
     query: z.object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import { SuiteWord } from "#core/test-case.ts";
 import { Report } from "../benchmark-comparison.ts";
 import { BenchmarkStatus } from "../benchmark-history.ts";
@@ -21,7 +21,7 @@ export const benchmarkRequestEndpoints = {
   benchmarkStatus: endpoint({
     method: "GET",
     path: "/benchmarks/status",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "The queue with estimates, what ended lately, collectors, and alarms with what to do about them.",
     answer: json(BenchmarkStatus),
@@ -29,7 +29,7 @@ export const benchmarkRequestEndpoints = {
   benchmarkRequests: endpoint({
     method: "GET",
     path: "/benchmarks/requests",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Requests, newest first. `before` is the `next` of the page before; `limit` is 50, at most 1,000.",
     query: z.object({
@@ -52,7 +52,7 @@ export const benchmarkRequestEndpoints = {
   benchmarkRequest: endpoint({
     method: "GET",
     path: "/benchmarks/requests/:request",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "A request by its id, a unique beginning of it, or `latest`: its jobs with what they usually take, errors, its place in the queue and why, when it should end. `unserved` are jobs that no active collector may take.",
     answer: json(RequestDetail),
@@ -95,7 +95,7 @@ export const benchmarkRequestEndpoints = {
   benchmarkReport: endpoint({
     method: "GET",
     path: "/benchmarks/requests/:request/report",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Its artifact compared with its parent when it ended. `latest` is the request that ended last, with `suite` of that suite.",
     query: z.object({ suite: z.string().optional() }),

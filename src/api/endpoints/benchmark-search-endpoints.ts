@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import {
   BenchmarkSearches,
   BenchmarkSearchView,
@@ -21,7 +21,7 @@ export const benchmarkSearchEndpoints = {
   benchmarkSearches: endpoint({
     method: "GET",
     path: "/benchmarks/searches",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "Searches, newest first. `limit` is 50, at most 200.",
     query: z.object({
       suite: z.string().max(200).optional(),
@@ -32,7 +32,7 @@ export const benchmarkSearchEndpoints = {
   benchmarkSearch: endpoint({
     method: "GET",
     path: "/benchmarks/searches/:search",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "A search with the points that it has measured and the steps that it has found.",
     answer: json(BenchmarkSearchView),
   }),

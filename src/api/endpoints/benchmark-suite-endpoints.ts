@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import { SuiteWord } from "#core/test-case.ts";
 import {
   ImportedResults,
@@ -18,7 +18,7 @@ export const benchmarkSuiteEndpoints = {
   benchmarkSuites: endpoint({
     method: "GET",
     path: "/benchmarks/suites",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "All suites with their benchmarks and metrics, and how many artifacts are known and measured.",
     answer: json(Suites),
@@ -26,7 +26,7 @@ export const benchmarkSuiteEndpoints = {
   benchmarkSuite: endpoint({
     method: "GET",
     path: "/benchmarks/suites/:suite",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "One suite, with its definition.",
     params: z.object({ suite: SuiteWord }),
     answer: json(SuiteDetail),
@@ -45,7 +45,7 @@ export const benchmarkSuiteEndpoints = {
   benchmarkSetBalance: endpoint({
     method: "GET",
     path: "/benchmarks/sets/balance",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Benchmarks spread so that all sets take about as long, by the time between reports of the last jobs.",
     query: z.object({
@@ -58,7 +58,7 @@ export const benchmarkSuiteEndpoints = {
   benchmarkArtifacts: endpoint({
     method: "GET",
     path: "/benchmarks/artifacts",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Artifacts of a suite, newest first, each with the state of its latest request. `before` is the tag of the last one of the page before; `limit` is 50, at most 1,000.",
     query: z.object({

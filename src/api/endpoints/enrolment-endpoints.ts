@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { noRight, rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { noRight, rightOnFarm } from "#core/right.ts";
 import { CreatedToken } from "../access.ts";
 import { created, endpoint, json } from "../endpoint.ts";
 import { CreateEnrolment, Enrol, Enrolled, Quarantined, ReleasedWorker } from "../enrolment.ts";
@@ -27,7 +27,7 @@ export const enrolmentEndpoints = {
   quarantinedWorkers: endpoint({
     method: "GET",
     path: "/workers/quarantined",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "Machines from which nothing is taken, and why.",
     answer: json(z.array(Quarantined)),
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import {
   CatalogSignatures,
   SignaturesQuery,
@@ -15,7 +15,7 @@ export const keyEndpoints = {
   keys: endpoint({
     method: "GET",
     path: "/keys",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "Keys whose signatures count, and those that were revoked.",
     answer: json(z.array(SigningKey)),
   }),
@@ -37,7 +37,7 @@ export const keyEndpoints = {
   catalogSignatures: endpoint({
     method: "GET",
     path: "/signatures",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "Who signed a catalog, each signature verified just now.",
     query: SignaturesQuery,
     answer: json(CatalogSignatures),
@@ -54,7 +54,7 @@ export const keyEndpoints = {
   provenance: endpoint({
     method: "GET",
     path: "/provenance",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "A signed envelope for each run that made the output, the latest first; 404 where the farm attests none ([provenance.md](provenance.md)).",
     query: ProvenanceQuery,

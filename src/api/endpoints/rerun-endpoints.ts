@@ -1,4 +1,4 @@
-import { rightSomewhere } from "#core/right.ts";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
 import { GraphPriority, SetGraphPriority } from "../graph-priority.ts";
 import {
@@ -115,7 +115,7 @@ export const rerunEndpoints = {
   graphSet: endpoint({
     method: "GET",
     path: "/sets/:set",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "The summaries of all graphs of a set. SET is its name, or a graph of it: its id, a unique beginning of that, or `latest`.",
     answer: json(GraphSet),

@@ -1,4 +1,4 @@
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
 import {
   HoldGraph,
@@ -14,7 +14,7 @@ export const retentionEndpoints = {
   retention: endpoint({
     method: "GET",
     path: "/retention",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "How long graphs, executions, invocations and entries of the audit log are kept, and which graphs have labels that keep them ([what is kept](retention.md)).",
     answer: json(Retention),

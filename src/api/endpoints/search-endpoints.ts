@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightSomewhere } from "#core/right.ts";
+import { rightOnFarm, rightSomewhere } from "#core/right.ts";
 import { JobCoalescing } from "../coalescing.ts";
 import { createdWhenNew, endpoint, json } from "../endpoint.ts";
 import { Search, SearchDetail, StartedSearch, StartSearch } from "../search.ts";
@@ -18,7 +18,7 @@ export const searchEndpoints = {
   searches: endpoint({
     method: "GET",
     path: "/searches",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "Newest first, at most 200.",
     query: z.object({
       repository: z.string().optional(),
@@ -29,7 +29,7 @@ export const searchEndpoints = {
   search: endpoint({
     method: "GET",
     path: "/searches/:search",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "A search with its commits, the newest first, at most 1,000; `next` to go on, as `before`.",
     query: z.object({
@@ -48,7 +48,7 @@ export const searchEndpoints = {
   jobCoalescing: endpoint({
     method: "GET",
     path: "/graphs/:graph/jobs/:job/coalescing",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Whose run answers for the job, for which jobs it answers, and what to bisect when it failed.",
     answer: json(JobCoalescing),

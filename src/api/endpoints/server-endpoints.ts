@@ -18,7 +18,7 @@ export const serverEndpoints = {
   store: endpoint({
     method: "GET",
     path: "/store",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "The limit of the store of blobs, how large it was when it was last counted, and what was removed from it ([what is kept](retention.md)).",
     answer: json(StoreStanding),

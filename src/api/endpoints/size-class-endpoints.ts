@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import { bytes, endpoint, json } from "../endpoint.ts";
 import {
   ExecutionSizeClass,
@@ -18,7 +18,7 @@ export const sizeClassEndpoints = {
   executionSizeClass: endpoint({
     method: "GET",
     path: "/executions/:execution/size-class",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Why an execution runs on its size class: each decision with what was known, the alternatives with estimated cost and risk, the reason, and the attempts that followed. `sentences` state it in plain words. Where nothing was chosen, `sentence` states why.",
     params: z.object({
@@ -29,7 +29,7 @@ export const sizeClassEndpoints = {
   sizeClasses: endpoint({
     method: "GET",
     path: "/size-classes",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "By platform, each class with workers, slots, queue, expected wait, CPUs, memory and price; and of the last 24 hours runs, seconds, cost, and what choosing saved (estimated). `lately.isCut`: more executions ended than are read, so the figures are of the latest 50,000, since `lately.since`. Figures of the past are up to a minute old.",
     answer: json(SizeClasses),
@@ -37,7 +37,7 @@ export const sizeClassEndpoints = {
   sizeClass: endpoint({
     method: "GET",
     path: "/size-classes/:sizeClass",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "One class, hour by hour, with the keys that cost most there. 400 when several platforms have it and `platform` names none.",
     params: z.object({
@@ -54,7 +54,7 @@ export const sizeClassEndpoints = {
   sizeClassSettings: endpoint({
     method: "GET",
     path: "/size-classes/settings",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "How classes are chosen, and the defaults.",
     answer: json(SizeClassSettingsNow),
   }),
@@ -69,7 +69,7 @@ export const sizeClassEndpoints = {
   sizeClassTrace: endpoint({
     method: "GET",
     path: "/size-classes/trace",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "What was executed within `since` (`7d`, at most `366d`), as a [trace](size-class-traces.md): JSON lines as a stream, in the order in which executions ended.",
     query: z.object({ since: z.string().max(100).default("7d") }),
@@ -78,7 +78,7 @@ export const sizeClassEndpoints = {
   sizeClassKeys: endpoint({
     method: "GET",
     path: "/size-class-keys",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Keys under which executions are remembered, those that cost most lately first. `text` is a part of the title or the beginning of the key; `before` is the `next` of the page before; `limit` is 50, at most 200.",
     query: z.object({
@@ -94,7 +94,7 @@ export const sizeClassEndpoints = {
   sizeClassKey: endpoint({
     method: "GET",
     path: "/size-class-keys/:key",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "The last 32 runs on each class, the estimates, and the last 20 decisions. `project` is `default`; without `domain`, the trust domain in which the key was seen last.",
     query: z.object({

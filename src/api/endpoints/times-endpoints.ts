@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
 import {
   MetricDefinition,
@@ -15,7 +15,7 @@ export const timesEndpoints = {
   times: endpoint({
     method: "GET",
     path: "/times",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "How long runs waited (also those that never started, or wait still) and ran, all and by `branch`, `pool` or `kind`; how long graphs took; the metric of record. `window` is a duration from `1m` to `366d`.",
     query: z.object({
@@ -29,14 +29,14 @@ export const timesEndpoints = {
   metrics: endpoint({
     method: "GET",
     path: "/metrics",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "The one of record first.",
     answer: json(z.array(MetricDefinition)),
   }),
   metric: endpoint({
     method: "GET",
     path: "/metrics/:name",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "What a metric measures, and its value now.",
     answer: json(MetricValue),
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import { AddDrain, Drain, RemoveDrain } from "../drain.ts";
 import { endpoint, events, json } from "../endpoint.ts";
 import { Worker } from "../worker.ts";
@@ -9,7 +9,7 @@ export const workerEndpoints = {
   workers: endpoint({
     method: "GET",
     path: "/workers",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "`cpus` and `memoryBytes` are what a slot gives an action (null: all of the machine), `heldCount` is what it was handed and has not ended, `running` what of that has begun, `endingCount` what is over for the farm (cancelled, or given to another worker) and still takes a slot of it.",
     answer: json(z.array(Worker)),
@@ -17,14 +17,14 @@ export const workerEndpoints = {
   workerEvents: endpoint({
     method: "GET",
     path: "/workers/events",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary: "The whole list of workers, each time that it changed.",
     answer: events(z.array(Worker)),
   }),
   drains: endpoint({
     method: "GET",
     path: "/drains",
-    right: rightSomewhere("read"),
+    right: rightOnFarm("read"),
     summary:
       "Which workers are to take nothing new, by patterns of their names, with reason and author.",
     answer: json(z.array(Drain)),

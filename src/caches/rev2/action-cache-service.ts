@@ -35,6 +35,8 @@ interface ActionCacheParts {
   readonly blobsFor: BlobsFor;
   readonly notes: Pick<AskingNotes, "heard" | "lookedUp">;
   readonly callers: GrpcCallers;
+  /** Throws `permission_denied` for callers that may not read results of a project. All may when absent. */
+  readonly requireMayRead?: (caller: Principal, project: string) => void;
   /** Finds a result whose blobs are all available; undefined otherwise. */
   readonly lookUpResult: (about: AboutAction) => Promise<ActionResult | undefined>;
   readonly keepResult: (about: AboutAction, result: ActionResult) => Promise<ClientResultEnd>;
@@ -48,6 +50,7 @@ export function actionCacheService(parts: ActionCacheParts): Method[] {
       const project = projectOf(request.instanceName);
       const digest = fromDigestMessage(request.actionDigest, "the action", request.digestFunction);
       const caller = await callers.of(context);
+      parts.requireMayRead?.(caller, project);
       const asking = askingFrom(context.metadata, { project, principal: caller.name });
       const isNoted = mayLeaveNotes(caller, project);
       if (isNoted) notes.heard(asking);

@@ -132,9 +132,12 @@ async function write(
   await send(toBinary(WriteResponseSchema, create(WriteResponseSchema, { committedSize })));
 }
 
+const unreadable: readonly string[] = ["data_loss", "not_found", "permission_denied"];
+
 /**
  * Returns whether the blob exists with the right bytes. They are read, because a client may upload an existing blob
- * when the copy here is corrupt, and reading costs less than receiving.
+ * when the copy here is corrupt, and reading costs less than receiving. A client that may only upload sends its bytes
+ * again: otherwise it would learn whether a blob exists.
  */
 async function isIntact(blobs: BlobStore, digest: Digest): Promise<boolean> {
   if ((await blobs.findMissing([digest])).length > 0) return false;
@@ -144,7 +147,7 @@ async function isIntact(blobs: BlobStore, digest: Digest): Promise<boolean> {
     for await (const _ of chunks);
     return true;
   } catch (reason) {
-    const isLost = reason instanceof Fault && ["data_loss", "not_found"].includes(reason.code);
+    const isLost = reason instanceof Fault && unreadable.includes(reason.code);
     if (!isLost) throw reason;
     return false;
   }

@@ -22,7 +22,7 @@ import { type Method, methodsOf } from "#grpc/method.ts";
 import type { Asking } from "#invocations/asking.ts";
 import type { AskingNotes } from "#invocations/asking-notes.ts";
 import type { StoredOperation } from "#invocations/operation.store.ts";
-import { OperationId, operationIdIn, operationName } from "#invocations/operation.ts";
+import { OperationId, operationName } from "#invocations/operation.ts";
 import type { OpenOperation, OperationService } from "#invocations/operation-service.ts";
 import {
   type ActionResult,
@@ -32,6 +32,7 @@ import {
 import { cancelledResponse, completed, type OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
 import { type KnownAction, readAction, timeoutIn } from "./read-action.ts";
+import { requireVisibleOperation, unknownOperation } from "./visible-operation.ts";
 import { withHeartbeats } from "./with-heartbeats.ts";
 
 interface ExecutionServiceParts {
@@ -63,11 +64,12 @@ const nothingInlined: InlineRequests = {
 export function executionService(parts: ExecutionServiceParts): Method[] {
   return methodsOf(Execution, {
     execute: (request, context) => execute(request, context, parts),
-    async *waitExecution({ name }, { signal }) {
-      const id = operationIdIn(name);
-      const operation = id && (await parts.operations.attend(id));
-      if (operation === undefined) throw new Fault("not_found", `there is no operation ${name}`);
-      yield* follow(operation, operation, nothingInlined, signal, parts);
+    async *waitExecution({ name }, context) {
+      const { callers, operations } = parts;
+      const { id } = await requireVisibleOperation(operations, name, await callers.of(context));
+      const operation = await operations.attend(id);
+      if (operation === undefined) throw unknownOperation(name);
+      yield* follow(operation, operation, nothingInlined, context.signal, parts);
     },
   });
 }

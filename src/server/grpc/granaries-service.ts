@@ -1,3 +1,4 @@
+import { requireMayReadBlobs } from "#access/may-read.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import { requireMayKeep } from "#access/trust-domains/domain-of-client.ts";
 import { Divergence } from "#api/granary.ts";
@@ -44,9 +45,11 @@ export function granariesService(parts: {
 }): Method[] {
   const { granariesOf, callers, clock } = parts;
 
+  /** Returns the caller of a method that reads. Throws `permission_denied`. */
   async function readerOf(context: CallContext, instanceName: string) {
     const project = projectOf(instanceName);
     const caller = await callers.of(context);
+    requireMayReadBlobs(caller, project);
     return { project, principal: caller.name, caller, granaries: granariesOf(caller, project) };
   }
 

@@ -2,12 +2,15 @@ import type { LogStreamName } from "#caches/rev2/log-stream-name.ts";
 import { Fault } from "#core/fault.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { readResponse } from "#grpc/byte-stream-wire.ts";
+import type { CallContext } from "#grpc/call-context.ts";
 import type { ServerCall } from "#grpc/method.ts";
 import type { ReadRequest } from "#proto/google/bytestream/bytestream_pb.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { LogPiece } from "../log-piece.ts";
 
 interface LogStreamParts {
+  /** Throws `permission_denied` for callers that may not read the logs of a project. */
+  readonly requireMayRead: (project: string, context: CallContext) => Promise<void>;
   /** Returns undefined when the project has no such execution. */
   readonly read: (
     log: {
@@ -32,10 +35,11 @@ const mostStreams = 2_000;
  *
  * Standard error is not separate before the end, and is sent then.
  */
-export function logStreams({ read, changes }: LogStreamParts) {
+export function logStreams({ requireMayRead, read, changes }: LogStreamParts) {
   let open = 0;
 
   return async (name: LogStreamName, request: ReadRequest, call: ServerCall): Promise<void> => {
+    await requireMayRead(name.project, call.context);
     const offset = Number(request.readOffset);
     const limit = Number(request.readLimit);
     if (offset < 0 || limit < 0) {

@@ -3,7 +3,13 @@ import { noRight, type Right, rightSomewhere } from "#core/right.ts";
 /** Build tools, granaries and workers read the data that they use; so do callers that may only read. */
 const lookUp = rightSomewhere("read", "execute", "cache", "report", "work");
 /** Callers with one of these rights have bytes to send: inputs, entries of caches, build events, outputs. */
-const write = rightSomewhere("execute", "cache", "report", "work");
+const write = rightSomewhere("execute", "cache", "report", "work", "upload");
+/** Callers that upload ask first which blobs are missing. */
+const find = rightSomewhere("read", "execute", "cache", "report", "work", "upload");
+/** Blobs and logs are streams of one method. */
+const readStream = rightSomewhere("read", "read-logs", "execute", "cache", "report", "work");
+/** Readers of a project know of its operations. */
+const operations = rightSomewhere("execute", "read");
 const execute = rightSomewhere("execute");
 const keepResults = rightSomewhere("cache", "execute", "report", "work");
 const work = rightSomewhere("work");
@@ -18,19 +24,19 @@ export const methodRights: Readonly<Record<string, Right>> = {
   "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities": noRight(
     "tools ask before they send a token",
   ),
-  "/build.bazel.remote.execution.v2.ContentAddressableStorage/FindMissingBlobs": lookUp,
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/FindMissingBlobs": find,
   "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchReadBlobs": lookUp,
   "/build.bazel.remote.execution.v2.ContentAddressableStorage/GetTree": lookUp,
   "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs": write,
-  "/google.bytestream.ByteStream/Read": lookUp,
+  "/google.bytestream.ByteStream/Read": readStream,
   "/google.bytestream.ByteStream/Write": write,
   "/google.bytestream.ByteStream/QueryWriteStatus": write,
   "/build.bazel.remote.execution.v2.ActionCache/GetActionResult": lookUp,
   "/build.bazel.remote.execution.v2.ActionCache/UpdateActionResult": keepResults,
   "/build.bazel.remote.execution.v2.Execution/Execute": execute,
-  "/build.bazel.remote.execution.v2.Execution/WaitExecution": execute,
-  "/google.longrunning.Operations/GetOperation": execute,
-  "/google.longrunning.Operations/WaitOperation": execute,
+  "/build.bazel.remote.execution.v2.Execution/WaitExecution": operations,
+  "/google.longrunning.Operations/GetOperation": operations,
+  "/google.longrunning.Operations/WaitOperation": operations,
   // The right to cancel any execution is checked against the operation.
   "/google.longrunning.Operations/CancelOperation": rightSomewhere("execute", "cancel"),
   "/google.longrunning.Operations/DeleteOperation": execute,

@@ -7,11 +7,11 @@ import { Fault } from "#core/fault.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import type { StoredOperation } from "#invocations/operation.store.ts";
-import { operationIdIn } from "#invocations/operation.ts";
 import type { OperationService } from "#invocations/operation-service.ts";
 import { Operations } from "#proto/google/longrunning/operations_pb.ts";
 import type { OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
+import { requireVisibleOperation, unknownOperation } from "./visible-operation.ts";
 
 interface OperationsServiceParts {
   readonly operations: OperationService;
@@ -28,20 +28,19 @@ const longestWaitMs = 60_000;
 export function operationsService(parts: OperationsServiceParts): Method[] {
   const { operations, callers } = parts;
   return methodsOf(Operations, {
-    async getOperation({ name }, { signal }) {
-      return standing(name, 0, signal, parts);
+    async getOperation({ name }, context) {
+      return standing(name, 0, context, parts);
     },
 
-    async waitOperation({ name, timeout }, { signal }) {
+    async waitOperation({ name, timeout }, context) {
       const requestedMs = timeout === undefined ? longestWaitMs : durationMs(timeout);
-      return standing(name, Math.min(Math.max(requestedMs, 0), longestWaitMs), signal, parts);
+      return standing(name, Math.min(Math.max(requestedMs, 0), longestWaitMs), context, parts);
     },
 
     async cancelOperation({ name }, context) {
-      const id = operationIdIn(name);
-      const operation = id && (await operations.find(id));
-      if (operation === undefined) throw unknown(name);
-      requireMayCancel(await callers.of(context), operation);
+      const caller = await callers.of(context);
+      const operation = await requireVisibleOperation(operations, name, caller);
+      requireMayCancel(caller, operation);
       await operations.cancel(operation.id);
       return {};
     },
@@ -64,12 +63,13 @@ export function operationsService(parts: OperationsServiceParts): Method[] {
 async function standing(
   name: string,
   waitMs: number,
-  signal: CallContext["signal"],
-  { operations, blobsOf }: OperationsServiceParts,
+  context: CallContext,
+  { operations, blobsOf, callers }: OperationsServiceParts,
 ): Promise<OperationInit> {
-  const id = operationIdIn(name);
-  const operation = id && (await operations.attend(id));
-  if (operation === undefined) throw unknown(name);
+  const { signal } = context;
+  const { id } = await requireVisibleOperation(operations, name, await callers.of(context));
+  const operation = await operations.attend(id);
+  if (operation === undefined) throw unknownOperation(name);
   const { actionDigest, project } = operation;
   const enough = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -97,10 +97,6 @@ function requireMayCancel(caller: Principal, { project, principal }: StoredOpera
   const where = { repository: project, branch: "" };
   if (caller.name === principal && mayDo(caller, "execute", where)) return;
   requireGrant(caller, "cancel", where);
-}
-
-function unknown(name: string): Fault {
-  return new Fault("not_found", `there is no operation ${name}`);
 }
 
 function unknownEnd(name: string): never {

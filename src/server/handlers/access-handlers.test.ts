@@ -279,7 +279,7 @@ test.each<[string, unknown, string]>([
   ["/tokens", { principal: "no spaces" }, "a principal's name has"],
   ["/tokens", { principal: "anyone" }, "is who sends no token"],
   ["/tokens", { principal: "x", expiresInMs: 5 }, "expiresInMs"],
-  ["/grants", { principal: "x", verb: "rule" }, "must be * or one of read, submit"],
+  ["/grants", { principal: "x", verb: "rule" }, "must be * or one of read, read-logs"],
   ["/grants", { principal: "x", verb: "administer", repository: "web" }, "would give nothing"],
   ["/grants", { principal: "x", verb: "sign", branch: "main" }, "would give nothing"],
   ["/grants", { principal: "x", verb: "submit", branch: "b".repeat(300) }, "at most 256"],

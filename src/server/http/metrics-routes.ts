@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { requireRight } from "#access/require-right.ts";
-import { rightSomewhere } from "#core/right.ts";
+import { rightOnFarm } from "#core/right.ts";
 import type { Farm } from "./farm.ts";
 import { metricsText } from "./metrics-text.ts";
 import { authenticate, type KnowsCallers, principalOf } from "./principal.ts";
@@ -10,7 +10,7 @@ export function metricsRoutes(farm: Pick<Farm, "metricFamilies"> & KnowsCallers)
   const routes = new Hono();
 
   routes.get("/metrics", authenticate(farm), async (c) => {
-    requireRight(principalOf(c), rightSomewhere("read"));
+    requireRight(principalOf(c), rightOnFarm("read"));
     const families = await farm.metricFamilies();
     if (/application\/openmetrics-text/.test(c.req.header("accept") ?? "")) {
       c.header("content-type", "application/openmetrics-text; version=1.0.0; charset=utf-8");

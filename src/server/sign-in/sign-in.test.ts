@@ -204,7 +204,12 @@ describe("on a closed farm", () => {
     const caller = (await (await browser.send(`${url}/api/v1/caller`)).json()) as object;
     expect(caller).toMatchObject({
       name: "alice@farm.example",
-      grants: [{ verb: "read" }, { verb: "administer" }],
+      grants: [
+        { verb: "read" },
+        { verb: "read-logs" },
+        { verb: "read-sources" },
+        { verb: "administer" },
+      ],
     });
   });
 
