@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import { Verb } from "#core/verb.ts";
 import { matchesPattern } from "./matches-pattern.ts";
 
@@ -54,6 +55,8 @@ export interface Principal {
   readonly grants: readonly Grant[];
   /** Absent for callers without a name in the database: `anyone`, and users that only an identity provider knows. */
   readonly kind?: PrincipalKind;
+  /** The trust domain of a run, for the run's own token; it overrides the domain that follows from the grants. */
+  readonly domain?: TrustDomain;
   /** Why the farm accepts nothing more from it as a worker; usually absent. */
   readonly quarantine?: string;
 }

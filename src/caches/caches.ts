@@ -4,7 +4,7 @@ import type { Service } from "#core/service.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { CacheCounter } from "./cache-counts.ts";
-import type { CacheEntry, EntryName, NewCacheEntry } from "./tool-rules.ts";
+import type { CacheEntry, EntryName, EntryQuery, NewCacheEntry } from "./tool-rules.ts";
 
 /** The bytes of an entry or a blob. A value in one piece is already verified. */
 export type Value =
@@ -26,30 +26,30 @@ export interface ValueLookup {
 /** The caches of build tools, by name; their bytes are among the blobs of the project. */
 export interface Caches extends Service {
   readonly counter: CacheCounter;
-  find(name: EntryName): Promise<CacheEntry | undefined>;
-  findMany(names: readonly EntryName[]): Promise<CacheEntry[]>;
+  /** Returns the entry of the reader's own domain, or else that of `protected`. */
+  find(query: EntryQuery): Promise<CacheEntry | undefined>;
+  findMany(queries: readonly EntryQuery[]): Promise<CacheEntry[]>;
   /** Returns an entry's bytes; undefined when they are missing, and then the entry is deleted. */
   valueOf(entry: CacheEntry, lookup: ValueLookup): Promise<Value | undefined>;
   /** Returns a blob of the project by its hash, from any writer. */
   blobWith(project: string, hash: string): Promise<Digest | undefined>;
   blobValue(project: string, digest: Digest, lookup: ValueLookup): Promise<Value | undefined>;
   /**
-   * Returns an ActionResult from any writer if all its blobs exist; or the data that was stored in its place. `domain`
-   * is the reader's; `protected` when absent.
+   * Returns an ActionResult that the reader may read if all its blobs exist; or the data that was stored in its place.
    */
-  actionResult(
-    name: EntryName,
-    hash: string,
-    lookup: ValueLookup,
-    domain?: TrustDomain,
-  ): Promise<Value | undefined>;
+  actionResult(query: EntryQuery, hash: string, lookup: ValueLookup): Promise<Value | undefined>;
   /** Returns the result of an action that was written over HTTP, for clients of gRPC. */
-  resultPutFor(project: string, action: Digest): Promise<ActionResult | undefined>;
+  resultPutFor(
+    project: string,
+    action: Digest,
+    reader: TrustDomain,
+  ): Promise<ActionResult | undefined>;
   /** Stores bytes to which no entry refers yet. */
   take(project: string, chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
   /** Like `take`, with a known digest: the store need not write existing bytes. */
   takeAs(project: string, digest: Digest, chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** Durable when it resolves. "refused" when an entry exists and `again` is "refuse". */
   keep(entry: NewCacheEntry, again: "replace" | "refuse"): Promise<"kept" | "refused">;
-  remove(name: EntryName): Promise<boolean>;
+  /** Removes an entry of one domain. Entries of that name in other domains stay. */
+  remove(name: EntryName, domain: TrustDomain): Promise<boolean>;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { entriesNamed, replaceEntries } from "./cache-entry.store.ts";
 import { forgetGone } from "./forget-gone.ts";
@@ -15,8 +16,10 @@ const digest = digestOf(bytes);
 
 async function entryOf(key: string): Promise<CacheEntry> {
   const name = { project: "p", tool: "gradle" as const, key };
-  await replaceEntries(db, [{ ...name, digest, attributes: {}, principal: "ada" }]);
-  const [entry] = await entriesNamed(db, [name]);
+  await replaceEntries(db, [
+    { ...name, domain: protectedDomain, digest, attributes: {}, principal: "ada" },
+  ]);
+  const [entry] = await entriesNamed(db, [{ ...name, reader: protectedDomain }]);
   if (entry === undefined) throw new Error("it is not kept");
   return entry;
 }
@@ -26,7 +29,7 @@ test("an entry whose blob is gone is forgotten", async () => {
 
   await forgetGone(db, memoryBlobStore(), entry);
 
-  expect(await entriesNamed(db, [entry])).toEqual([]);
+  expect(await entriesNamed(db, [{ ...entry, reader: protectedDomain }])).toEqual([]);
 });
 
 test("one whose bytes came back since stays: its writer was told that it is kept", async () => {
@@ -36,7 +39,9 @@ test("one whose bytes came back since stays: its writer was told that it is kept
 
   await forgetGone(db, blobs, await entryOf("again"));
 
-  expect(await entriesNamed(db, [entry])).toEqual([entry]);
+  expect(await entriesNamed(db, [{ ...entry, reader: protectedDomain }])).toEqual([
+    { ...entry, reader: protectedDomain },
+  ]);
 });
 
 test("one that is written in the midst of it stays, too", async () => {
@@ -58,5 +63,5 @@ test("one that is written in the midst of it stays, too", async () => {
   );
   await written;
 
-  expect(await entriesNamed(db, [entry])).toHaveLength(1);
+  expect(await entriesNamed(db, [{ ...entry, reader: protectedDomain }])).toHaveLength(1);
 });

@@ -4,6 +4,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import type { ProjectStore } from "#cas/namespaces/project-blobs.ts";
 import type { Clock } from "#core/clock.ts";
 import { coalescer } from "#core/coalescer.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { blobValue, inOnePiece } from "./blob-value.ts";
 import { cacheCounter } from "./cache-counts.ts";
@@ -18,12 +19,13 @@ import type { Caches, Value, ValueLookup } from "./caches.ts";
 import { forgetGone } from "./forget-gone.ts";
 import { resultPutFor } from "./result-put-for.ts";
 import { resultUnder } from "./result-under.ts";
-import type { CacheEntry, EntryName, NewCacheEntry } from "./tool-rules.ts";
+import type { CacheEntry, EntryName, EntryQuery, NewCacheEntry } from "./tool-rules.ts";
 
 /** An entry is marked as used at most once in this time. */
 const touchAfterMs = 60 * 60_000;
 
-const nameKey = ({ project, tool, key }: EntryName) => `${tool}/${key}/${project}`;
+const nameKey = ({ project, tool, key }: EntryName, domain: TrustDomain) =>
+  `${domain} ${tool}/${key}/${project}`;
 
 export function openCaches(parts: {
   readonly db: Db;
@@ -36,23 +38,25 @@ export function openCaches(parts: {
   const { db, storeOf, treesOf, clock, logger } = parts;
   const blobsOf = (project: string) => storeOf(project).blobs;
 
-  const finding = coalescer<EntryName, CacheEntry | undefined>(async (names) => {
-    const found = new Map((await entriesNamed(db, names)).map((each) => [nameKey(each), each]));
-    return names.map((name) => found.get(nameKey(name)));
+  const finding = coalescer<EntryQuery, CacheEntry | undefined>(async (queries) => {
+    const entries = await entriesNamed(db, queries);
+    const found = new Map(entries.map((each) => [nameKey(each, each.reader), each]));
+    return queries.map((query) => found.get(nameKey(query, query.reader)));
   });
 
   const keeping = coalescer<NewCacheEntry, void>(async (entries) => {
-    // Of two entries with the same name in a batch, the last one is stored.
-    await replaceEntries(db, [...new Map(entries.map((each) => [nameKey(each), each])).values()]);
+    // Of two entries with the same name and domain in a batch, the last one is stored.
+    const last = new Map(entries.map((each) => [nameKey(each, each.domain), each]));
+    await replaceEntries(db, [...last.values()]);
     return entries.map(() => undefined);
   });
 
-  const touching = coalescer<EntryName, void>(async (names) => {
-    await touchEntries(db, names);
-    return names.map(() => undefined);
+  const touching = coalescer<CacheEntry, void>(async (entries) => {
+    await touchEntries(db, entries);
+    return entries.map(() => undefined);
   });
 
-  const find = (name: EntryName) => finding.add(name);
+  const find = (query: EntryQuery) => finding.add(query);
 
   const forgetting = coalescer<CacheEntry, void>(async (entries) => {
     for (const entry of entries) await forgetGone(db, blobsOf(entry.project), entry);
@@ -65,7 +69,7 @@ export function openCaches(parts: {
       .add(entry)
       .catch((err: unknown) =>
         logger.warn(
-          { err, entry: nameKey(entry) },
+          { err, entry: nameKey(entry, entry.domain) },
           "an entry without a blob could not be forgotten",
         ),
       );
@@ -89,12 +93,12 @@ export function openCaches(parts: {
   return {
     counter: cacheCounter(),
     find,
-    findMany: (names) => (names.length === 0 ? Promise.resolve([]) : entriesNamed(db, names)),
+    findMany: (queries) => (queries.length === 0 ? Promise.resolve([]) : entriesNamed(db, queries)),
     valueOf,
     blobWith: (project, hash) => storeOf(project).unnamed.withHash(hash),
     blobValue: (project, digest, lookup) => blobValue(blobsOf(project), digest, lookup),
-    actionResult: (name, hash, lookup, domain) => resultUnder(results, name, hash, lookup, domain),
-    resultPutFor: (project, action) => resultPutFor(results, project, action),
+    actionResult: (query, hash, lookup) => resultUnder(results, query, hash, lookup),
+    resultPutFor: (project, action, reader) => resultPutFor(results, project, action, reader),
 
     async take(project, chunks) {
       const { blobs, unnamed } = storeOf(project);
@@ -112,7 +116,7 @@ export function openCaches(parts: {
       return "kept";
     },
 
-    remove: (name) => removeEntry(db, name),
+    remove: (name, domain) => removeEntry(db, name, domain),
 
     async stop() {
       await Promise.all([finding.idle(), keeping.idle(), touching.idle(), forgetting.idle()]);
@@ -120,15 +124,16 @@ export function openCaches(parts: {
   };
 }
 
-/** Adds an entry, unless there is one whose blob is present. */
+/** Adds an entry, unless its domain has one whose blob is present. */
 async function addOnce(
   db: Db,
   blobs: ProjectStore["blobs"],
-  find: (name: EntryName) => Promise<CacheEntry | undefined>,
+  find: (query: EntryQuery) => Promise<CacheEntry | undefined>,
   entry: NewCacheEntry,
 ): Promise<"kept" | "refused"> {
   if (await addEntry(db, entry)) return "kept";
-  const first = await find(entry);
+  const first = await find({ ...entry, reader: entry.domain });
+  // The client looked before it wrote: an entry of `protected` came in between.
   if (first !== undefined) {
     const gone = await blobs.findMissing([first.digest]);
     if (gone.length === 0) return "refused";

@@ -2,6 +2,7 @@ import { isComplete } from "#actions/result-blobs.ts";
 import { assertLegalOutputs } from "#actions/result-paths.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { asActionResult } from "./as-action-result.ts";
 import { resultKey } from "./bazel-rules.ts";
@@ -17,9 +18,10 @@ export async function resultPutFor(
   { treesOf, mostResultBytes, find, valueOf }: EntriesWithResults,
   project: string,
   action: Digest,
+  reader: TrustDomain,
 ): Promise<ActionResult | undefined> {
   if (functionOf(action) !== "sha256") return undefined;
-  const entry = await find({ project, tool: "bazel", key: resultKey(action.hash) });
+  const entry = await find({ project, tool: "bazel", key: resultKey(action.hash), reader });
   if (entry === undefined || entry.digest.sizeBytes > mostResultBytes) return undefined;
   const value = await valueOf(entry, {});
   const result = value?.kind === "bytes" ? asActionResult(value.bytes) : undefined;

@@ -3,19 +3,18 @@ import { lookUpByHash } from "#actions/look-up-by-hash.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
 import { isComplete } from "#actions/result-blobs.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { asActionResult } from "./as-action-result.ts";
 import type { Value, ValueLookup } from "./caches.ts";
-import type { CacheEntry, EntryName } from "./tool-rules.ts";
+import type { CacheEntry, EntryQuery } from "./tool-rules.ts";
 
 /** The entries that were stored in place of results. */
 export interface EntriesWithResults {
   readonly treesOf: (project: string) => OutputTrees;
   /** The size limit for parsing an entry as a result. */
   readonly mostResultBytes: number;
-  readonly find: (name: EntryName) => Promise<CacheEntry | undefined>;
+  readonly find: (query: EntryQuery) => Promise<CacheEntry | undefined>;
   readonly valueOf: (entry: CacheEntry, lookup: ValueLookup) => Promise<Value | undefined>;
 }
 
@@ -27,13 +26,12 @@ export interface EntriesWithResults {
  */
 export async function resultUnder(
   parts: EntriesWithResults & { readonly db: Db },
-  name: EntryName,
+  query: EntryQuery,
   hash: string,
   lookup: ValueLookup,
-  domain: TrustDomain = protectedDomain,
 ): Promise<Value | undefined> {
-  const trees = parts.treesOf(name.project);
-  const entry = await parts.find(name);
+  const trees = parts.treesOf(query.project);
+  const entry = await parts.find(query);
   // No tool writes results so large.
   if (entry !== undefined && entry.digest.sizeBytes > parts.mostResultBytes) {
     return parts.valueOf(entry, lookup);
@@ -43,7 +41,7 @@ export async function resultUnder(
     const result = asActionResult(value.bytes);
     if (result === undefined || (await isComplete(trees, result, "sha256"))) return value;
   }
-  const key = { project: name.project, domain };
+  const key = { project: query.project, domain: query.reader };
   const hit = await lookUpByHash(parts.db, trees, key, hash);
   if (hit === undefined) return undefined;
   const bytes = toBinary(ActionResultSchema, hit);

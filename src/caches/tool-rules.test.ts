@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CacheTool } from "#api/tool-cache.ts";
 import { Fault } from "#core/fault.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
 import { cacheAddressOf } from "./cache-address.ts";
 import { rulesOf } from "./rules-of.ts";
 import type { Lookup } from "./tool-rules.ts";
@@ -139,6 +140,7 @@ describe("turborepo", () => {
             project: "p",
             tool: "turborepo",
             key: "slug:farm/a",
+            domain: protectedDomain,
             digest: { hash, sizeBytes: 4 } as never,
             attributes: headers,
             createdAt: new Date(0),

@@ -1,5 +1,6 @@
 import type { CacheTool } from "#api/tool-cache.ts";
 import type { Digest } from "#core/digest.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 
 /** A request for a tool's rules: only its form was checked. */
 export interface CacheRequest {
@@ -20,11 +21,18 @@ export interface EntryName {
   readonly key: string;
 }
 
+/** An entry to look for: by its name, in the domains that `reader` may read. */
+export interface EntryQuery extends EntryName {
+  readonly reader: TrustDomain;
+}
+
 /** Headers that a tool wants back with the bytes, by name. */
 export type Attributes = Readonly<Record<string, string>>;
 
 /** The metadata of an entry. Its blob may be missing. */
 export interface CacheEntry extends EntryName {
+  /** The domain of its writer. Entries of one name in several domains are independent of each other. */
+  readonly domain: TrustDomain;
   readonly digest: Digest;
   readonly attributes: Attributes;
   readonly createdAt: Date;
@@ -32,6 +40,7 @@ export interface CacheEntry extends EntryName {
 }
 
 export interface NewCacheEntry extends EntryName {
+  readonly domain: TrustDomain;
   readonly digest: Digest;
   readonly attributes: Attributes;
   readonly principal: string;

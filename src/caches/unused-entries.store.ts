@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parseDigestKey } from "#core/digest.ts";
+import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
@@ -11,6 +12,7 @@ const UnusedEntry = z.object({
   project: z.string(),
   tool: z.string(),
   key: z.string(),
+  domain: TrustDomain,
   digest: z.string().transform(parseDigestKey),
 });
 export type UnusedEntry = z.infer<typeof UnusedEntry>;
@@ -25,14 +27,14 @@ export function unusedEntries(
   return tx.many(
     UnusedEntry,
     sql`
-      select last_used_at::text as "usedAt", project, tool, key, digest
+      select last_used_at::text as "usedAt", project, tool, key, domain, digest
       from cache_entry
       where last_used_at < ${before} and not quarantined
-        and (last_used_at, project, tool, key) > (
+        and (last_used_at, project, tool, key, domain) > (
           coalesce(${after?.usedAt ?? null}::timestamptz, '-infinity'), ${after?.project ?? ""},
-          ${after?.tool ?? ""}, ${after?.key ?? ""}
+          ${after?.tool ?? ""}, ${after?.key ?? ""}, ${after?.domain ?? ""}
         )
-      order by last_used_at, project, tool, key
+      order by last_used_at, project, tool, key, domain
       limit ${most}
     `,
   );
@@ -49,11 +51,13 @@ export function forgetEntries(tx: Tx, entries: readonly UnusedEntry[]): Promise<
       ${entries.map(({ project }) => project)}::text[],
       ${entries.map(({ tool }) => tool)}::text[],
       ${entries.map(({ key }) => key)}::text[],
+      ${entries.map(({ domain }) => domain)}::text[],
       ${entries.map(({ usedAt }) => usedAt)}::timestamptz[]
-    ) as unused (project, tool, key, used_at)
+    ) as unused (project, tool, key, domain, used_at)
     where cache_entry.project = unused.project
       and cache_entry.tool = unused.tool
       and cache_entry.key = unused.key
+      and cache_entry.domain = unused.domain
       and cache_entry.last_used_at = unused.used_at
       and not cache_entry.quarantined
   `);
@@ -69,14 +73,14 @@ export function entriesUsedSince(
   return tx.many(
     UnusedEntry,
     sql`
-      select last_used_at::text as "usedAt", project, tool, key, digest
+      select last_used_at::text as "usedAt", project, tool, key, domain, digest
       from cache_entry
       where last_used_at >= ${since}
-        and (last_used_at, project, tool, key) > (
+        and (last_used_at, project, tool, key, domain) > (
           coalesce(${after?.usedAt ?? null}::timestamptz, '-infinity'), ${after?.project ?? ""},
-          ${after?.tool ?? ""}, ${after?.key ?? ""}
+          ${after?.tool ?? ""}, ${after?.key ?? ""}, ${after?.domain ?? ""}
         )
-      order by last_used_at, project, tool, key
+      order by last_used_at, project, tool, key, domain
       limit ${most}
     `,
   );

@@ -1,8 +1,9 @@
 import { quarantineResults, resultsInDoubt } from "#actions/quarantine-results.store.ts";
-import { entryInDoubt, quarantineEntry } from "#caches/quarantine-entries.store.ts";
+import { entriesInDoubt, quarantineEntry } from "#caches/quarantine-entries.store.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
+import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { digestNamed } from "./digest-named.ts";
 import { actionHashOf, bazelKeyOf } from "./same-result.ts";
@@ -10,14 +11,13 @@ import { actionHashOf, bazelKeyOf } from "./same-result.ts";
 /** A result as the farm has it now. */
 interface KeptResult {
   readonly value: Digest;
+  /** For a result of an action always `protected`: those of all domains are hidden together. */
+  readonly domain: TrustDomain;
   readonly producer: string;
   readonly isQuarantined: boolean;
 }
 
-/**
- * Returns the current result, locked. With several domains, returns the result of the first domain
- * that has one.
- */
+/** Returns the current result, locked. With several domains, the first that matches; `protected` comes first. */
 export async function keptResult(
   tx: Tx,
   project: string,
@@ -26,14 +26,15 @@ export async function keptResult(
 ): Promise<KeptResult | undefined> {
   if (namespace === "reapi") {
     return (await resultsInDoubt(tx, project, key))
-      .map(({ result, ...row }) => ({ ...row, value: digestOf(result) }))
+      .map(({ result, ...row }) => ({ ...row, value: digestOf(result), domain: protectedDomain }))
       .find(isMeant);
   }
-  const entry = await entryInDoubt(tx, { project, tool: namespace, key });
-  const value = entry && digestNamed(entry.digest);
-  if (entry === undefined || value === undefined) return undefined;
-  const kept = { value, producer: entry.principal, isQuarantined: entry.isQuarantined };
-  return isMeant(kept) ? kept : undefined;
+  return (await entriesInDoubt(tx, { project, tool: namespace, key }))
+    .flatMap(({ digest, principal, domain, isQuarantined }) => {
+      const value = digestNamed(digest);
+      return value === undefined ? [] : [{ value, domain, producer: principal, isQuarantined }];
+    })
+    .find(isMeant);
 }
 
 /** Hides a result from all clients from now on, in both REv2 and Bazel's HTTP cache, which share results. */

@@ -94,7 +94,7 @@ async function keysWithin(
   const within = { seconds, most: keysAtOnce };
   const [actions, names] = await Promise.all([
     actionsUsedWithin(db, project, readableDomains(domain), within),
-    entryNamesUsedWithin(db, project, within),
+    entryNamesUsedWithin(db, project, readableDomains(domain), within),
   ]);
   if (Math.max(actions.length, names.length) === keysAtOnce) return undefined;
   return [
@@ -121,7 +121,7 @@ async function filterOf(
     if (keys.length < keysAtOnce) break;
   }
   for (let after = { tool: "", key: "" }; ; ) {
-    const names = await entryNames(db, project, { after, most: keysAtOnce });
+    const names = await entryNames(db, project, domains, { after, most: keysAtOnce });
     for (const { tool, key } of names) {
       await turn();
       if (!builder.add({ namespace: tool, key })) return undefined;

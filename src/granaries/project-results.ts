@@ -70,7 +70,7 @@ export function projectResults(parts: {
       namespace === "reapi" ? (digestNamed(key) ?? []) : [],
     );
     const names = keys.flatMap(({ namespace, key }) =>
-      namespace === "reapi" ? [] : [{ project, tool: namespace, key }],
+      namespace === "reapi" ? [] : [{ project, tool: namespace, key, reader: parts.domain }],
     );
     const [rows, entries] = await Promise.all([
       resultsOfActions(db, project, domains, actions),

@@ -4,7 +4,7 @@ import type { Caches } from "#caches/caches.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
-import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import {
   type ActionResult,
@@ -123,12 +123,6 @@ async function keepEntry(
 ): Promise<ResultEnd> {
   const { namespace, key, value, blobs } = result;
   if (namespace === "reapi") return { kind: "refused", message: "an action's is no entry" };
-  if (domain !== protectedDomain) {
-    return {
-      kind: "refused",
-      message: `entries of ${namespace}'s cache are everybody's: telling them needs the right \`cache\``,
-    };
-  }
   if (namespace === "bazel" && bazelResultHash(key) === undefined) {
     return { kind: "refused", message: `${key} is not ac/HASH` };
   }
@@ -137,7 +131,7 @@ async function keepEntry(
   if (missing.length > 0) return { kind: "incomplete", missing };
   // Nx's contract: an existing result is never overwritten.
   const again = namespace === "nx" ? "refuse" : "replace";
-  const entry = { project, tool: namespace, key, digest: value, attributes, principal };
+  const entry = { project, tool: namespace, key, domain, digest: value, attributes, principal };
   const end = await caches.keep(entry, again);
   return { kind: end === "kept" ? "kept" : "known" };
 }

@@ -1,6 +1,7 @@
 import { ResultKey } from "#commit-index/result-key.ts";
 import { digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { madeAfterGiven } from "./granary-build.store.ts";
 import { hide, keptResult } from "./hide-result.ts";
@@ -39,7 +40,7 @@ export async function quarantineMadeFrom(
     since,
     mostMade,
   )) {
-    const kept = await keptResult(tx, project, made, () => true);
+    const kept = await keptResult(tx, project, made, ({ domain }) => domain === protectedDomain);
     if (kept === undefined || kept.isQuarantined) continue;
     await addQuarantine(tx, {
       ...made,

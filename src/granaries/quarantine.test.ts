@@ -63,15 +63,15 @@ const hit = (project: string, actionDigest: Digest) =>
 
 test("a tool's result in quarantine is hidden from everybody until it is released", async () => {
   const told = await farm.aResult("tool", "k");
-  const name = { project: "tool", tool: "ccache", key: "k" } as const;
+  const name = { project: "tool", tool: "ccache", key: "k", domain: protectedDomain } as const;
 
   expect(await report("tool", told)).toBe(true);
 
   const again = { ...name, digest: told.value, attributes: {}, principal: "p" };
   await farm.caches.keep(again, "replace");
   expect(await farm.caches.keep(again, "refuse")).toBe("refused");
-  expect(await farm.caches.remove(name)).toBe(false);
-  expect(await farm.caches.find(name)).toBeUndefined();
+  expect(await farm.caches.remove(name, protectedDomain)).toBe(false);
+  expect(await farm.caches.find({ ...name, reader: protectedDomain })).toBeUndefined();
   expect(await farm.granaries.lookUp("tool", [told])).toEqual([]);
   expect(await farm.granaries.publishResults("tool", [told], "p")).toMatchObject([
     { kind: "refused", message: expect.stringContaining("quarantine") as string },
@@ -101,12 +101,14 @@ test("an action's result in quarantine is returned neither by gRPC nor by HTTP, 
     result: create(ActionResultSchema),
   });
   await farm.caches.keep(
-    { ...http, digest: told.value, attributes: {}, principal: "p" },
+    { ...http, domain: protectedDomain, digest: told.value, attributes: {}, principal: "p" },
     "replace",
   );
   expect(await hit("action", action)).toBeUndefined();
-  expect(await farm.caches.actionResult(http, action.hash, {})).toBeUndefined();
-  expect(await farm.caches.resultPutFor("action", action)).toBeUndefined();
+  expect(
+    await farm.caches.actionResult({ ...http, reader: protectedDomain }, action.hash, {}),
+  ).toBeUndefined();
+  expect(await farm.caches.resultPutFor("action", action, protectedDomain)).toBeUndefined();
   expect(await farm.granaries.lookUp("action", [told])).toEqual([]);
 
   await db.transaction((tx) => release(tx, "action", told, "root"));
@@ -137,7 +139,9 @@ test("a quarantined entry of Bazel's HTTP cache is not returned as an action's r
   expect(await hit("late", action)).toBeUndefined();
   expect(await farm.granaries.lookUp("late", [told])).toEqual([]);
   const entry = { project: "late", tool: "bazel", key: http.key } as const;
-  expect(await farm.caches.actionResult(entry, action.hash, {})).toBeUndefined();
+  expect(
+    await farm.caches.actionResult({ ...entry, reader: protectedDomain }, action.hash, {}),
+  ).toBeUndefined();
   expect((await quarantinePage(db, "late")).results).toMatchObject([{ producer: "a" }]);
 
   await db.transaction((tx) => release(tx, "late", http, "root"));
@@ -188,17 +192,20 @@ test("a write during the quarantine of its key is rejected", async () => {
   await Promise.all([
     report("race", told),
     ...Array.from({ length: 20 }, () =>
-      farm.caches.keep({ ...entry, digest: other, attributes: {}, principal: "p" }, "replace"),
+      farm.caches.keep(
+        { ...entry, domain: protectedDomain, digest: other, attributes: {}, principal: "p" },
+        "replace",
+      ),
     ),
     report("race", { ...told, value: other }),
   ]);
 
   expect(await report("race", { ...told, value: other })).toBe(true);
-  expect(await farm.caches.find(entry)).toBeUndefined();
+  expect(await farm.caches.find({ ...entry, reader: protectedDomain })).toBeUndefined();
 });
 
 test("reports are limited per hour and principal, so nobody can empty a farm", async () => {
-  const parts = { db, clock: farm.clock, mostAnHour: 2 };
+  const parts = { db, clock: farm.clock, domain: protectedDomain, mostAnHour: 2 };
   const results = await Promise.all(["a", "b", "c"].map((key) => farm.aResult("limit", key)));
   const [a, b, c] = results.map((told) => divergenceOf(told));
   if (!a || !b || !c) throw new Error("nothing was kept");

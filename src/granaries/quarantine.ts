@@ -1,10 +1,13 @@
 import { releaseResults } from "#actions/quarantine-results.store.ts";
 import type { Divergence } from "#api/granary.ts";
+import { removeEntry } from "#caches/cache-entry.store.ts";
 import { releaseEntry } from "#caches/quarantine-entries.store.ts";
 import { ResultKey } from "#commit-index/result-key.ts";
 import type { Clock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { readableDomains } from "#core/readable-domains.ts";
+import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { entryNameOf, hide, keptResult } from "./hide-result.ts";
 import {
@@ -23,14 +26,17 @@ const hourMs = 60 * 60_000;
 interface QuarantineParts {
   readonly db: Db;
   readonly clock: Clock;
+  /** The domain of the principal that found the divergence. */
+  readonly domain: TrustDomain;
   readonly mostAnHour?: number;
 }
 
 /**
  * Puts a result into quarantine, so that nobody receives it any more, because making it again gave another value.
  *
- * It does this only if the farm still has the doubted value, because nothing is known about a newer value. Returns
- * whether it is in quarantine now.
+ * Only if the farm still has the doubted value: nothing is known about a newer value. An entry that only the finder
+ * reads is deleted instead: its writer could otherwise hide from others what they read under the same name. Returns
+ * whether the value is returned to nobody any more.
  */
 export async function quarantine(
   parts: QuarantineParts,
@@ -42,12 +48,18 @@ export async function quarantine(
   const parsed = ResultKey.safeParse({ namespace, key });
   if (!parsed.success || divergence.kept === divergence.madeNow) return false;
   const doubted = parsed.data;
+  const readable = readableDomains(parts.domain);
   return parts.db.transaction(async (tx) => {
     await lockQuarantine(tx, project);
-    const kept = await keptResult(tx, project, doubted, ({ value, isQuarantined }) => {
+    const kept = await keptResult(tx, project, doubted, ({ value, domain, isQuarantined }) => {
+      if (!readable.includes(domain)) return false;
       return isQuarantined || digestKey(value) === divergence.kept;
     });
     if (kept === undefined) return false;
+    if (kept.domain !== protectedDomain) {
+      const own = entryNameOf(project, doubted);
+      return own !== undefined && removeEntry(tx, own, kept.domain);
+    }
     if (kept.isQuarantined) return true;
     await requireFew(parts, tx, project, foundBy);
     await addQuarantine(tx, { ...doubted, project, foundBy, producer: kept.producer, divergence });

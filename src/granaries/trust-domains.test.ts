@@ -1,6 +1,7 @@
 import pino from "pino";
 import { afterAll, expect, test } from "vitest";
 import { readKeyFilter } from "#commit-index/key-filter.ts";
+import { digestKey } from "#core/digest.ts";
 import { protectedDomain, TrustDomain } from "#core/trust-domain.ts";
 import {
   buildOf,
@@ -69,13 +70,43 @@ test("results for all are visible to everybody, and private results do not repla
   expect(await bob.lookUp("p", [told])).toMatchObject([{ value: told.value }]);
 });
 
-test("entries of tools' caches belong to everybody, and cannot be private", async () => {
-  const told = toolResult("poison", await farm.put("poison"));
+test("an entry of a tool's cache is its writer's alone, and does not replace that of all", async () => {
+  const told = toolResult("compiled", await farm.put("poison"));
 
-  expect(await ada.publishResults("p", [told], "ada")).toMatchObject([
-    { kind: "refused", message: expect.stringContaining("needs the right `cache`") },
-  ]);
+  expect(await ada.publishResults("p", [told], "ada")).toEqual([{ kind: "kept" }]);
+  expect(await ada.lookUp("p", [told])).toHaveLength(1);
   expect(await all.lookUp("p", [told])).toEqual([]);
+  expect(await bob.lookUp("p", [told])).toEqual([]);
+
+  const right = toolResult("compiled", await farm.put("as it is"));
+  expect(await all.publishResults("p", [right], "ci")).toEqual([{ kind: "kept" }]);
+  expect(await all.lookUp("p", [right])).toMatchObject([{ value: right.value }]);
+  expect(await bob.lookUp("p", [right])).toMatchObject([{ value: right.value }]);
+  expect(await ada.lookUp("p", [told])).toMatchObject([{ value: told.value }]);
+});
+
+test("whoever doubts its own entry hides it from itself, and not what others read", async () => {
+  const right = toolResult("doubted", await farm.put("right"));
+  const own = toolResult("doubted", await farm.put("ada's"));
+  await all.publishResults("p", [right], "ci");
+  await ada.publishResults("p", [own], "ada");
+
+  const divergence = {
+    namespace: "ccache",
+    key: "doubted",
+    kept: digestKey(own.value),
+    madeNow: `${"0".repeat(64)}/1`,
+    differs: [],
+    machine: "",
+    build: null,
+    at: "2026-11-22T10:00:00.000Z",
+  };
+  expect(await ada.reportDivergence("p", divergence, "ada")).toBe(true);
+
+  // What others read is now ada's, too.
+  expect(await ada.lookUp("p", [own])).toMatchObject([{ value: right.value }]);
+  expect(await all.lookUp("p", [right])).toHaveLength(1);
+  expect(await bob.lookUp("p", [right])).toHaveLength(1);
 });
 
 test("a private index serves its owner, before the index of all", async () => {

@@ -62,7 +62,7 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
         { ...where, actionDigest: action },
         "clients too",
       )
-    )?.result ?? services.caches.resultPutFor(where.project, action);
+    )?.result ?? services.caches.resultPutFor(where.project, action, where.domain);
 
   return callers.guard(
     [

@@ -8,9 +8,10 @@ import { domainOfUser } from "./domain-for.ts";
  * Returns the trust domain in which a build tool, a cache client or a granary reads and writes.
  *
  * The holder of `cache` for the project writes into `protected`, which all read. Each other caller has its own domain,
- * and reads its own and `protected`.
+ * and reads its own and `protected`. The token of a run has the domain of the run.
  */
 export function domainOfClient(by: Principal, project: string): TrustDomain {
+  if (by.domain !== undefined) return by.domain;
   return mayDo(by, "cache", { repository: project, branch: "" })
     ? protectedDomain
     : domainOfUser(by.name);

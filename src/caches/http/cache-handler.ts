@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { anyone, grantsFor, type Principal } from "#access/principal.ts";
-import { grantCommand, mayDo } from "#access/require-grant.ts";
-import { domainOfClient } from "#access/trust-domains/domain-of-client.ts";
+import { grantCommand } from "#access/require-grant.ts";
+import { domainOfClient, mayKeep } from "#access/trust-domains/domain-of-client.ts";
 import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
 import { certificateOf } from "#grpc/issued-to.ts";
@@ -117,14 +117,14 @@ async function serve(
  * A caller without a token gets another status if a token is required to write, because only the token may be missing.
  */
 function requireToWrite(principal: Principal, project: string): void {
+  if (mayKeep(principal, project)) return;
   const where = { repository: project, branch: "" };
-  if (mayDo(principal, "cache", where)) return;
   const isNobody = principal.name === anyone;
   throw new Fault(
     isNobody ? "unauthenticated" : "permission_denied",
     isNobody
-      ? `writing to the caches of ${project} needs a token whose holder has the right \`cache\` there`
-      : `${principal.name} may not write to the caches of ${project}: ask somebody who administers the farm for \`${grantCommand(principal.name, "cache", where)}\``,
+      ? `writing to the caches of ${project} needs a token whose holder has the right \`cache\` or \`execute\` there`
+      : `${principal.name} may not write to the caches of ${project}: ask somebody who administers the farm for \`${grantCommand(principal.name, "cache", where)}\` to write what all read, or for the right \`execute\` to write what ${principal.name} alone reads`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CacheTool } from "#api/tool-cache.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Caches, Value, ValueLookup } from "../caches.ts";
-import type { EntryName, Lookup, ToolRules } from "../tool-rules.ts";
+import type { EntryName, EntryQuery, Lookup, ToolRules } from "../tool-rules.ts";
 import { spanRequested } from "./byte-range.ts";
 import { wholeBody } from "./read-body.ts";
 import { sendAnswer, sendChunks, sendHead } from "./send.ts";
@@ -15,7 +15,7 @@ export interface Exchange {
   readonly project: string;
   readonly tool: CacheTool;
   readonly principal: string;
-  /** The domain whose results the caller may read. */
+  /** The domain in which the caller writes. It reads there, then in `protected`. */
   readonly domain: TrustDomain;
   readonly method: string;
   readonly request: IncomingMessage;
@@ -32,6 +32,7 @@ const mostQuestionBytes = 1024 * 1024;
 export async function carryOut(exchange: Exchange, lookup: Lookup): Promise<void> {
   const { caches, rules, project, tool, response, method } = exchange;
   const named = (key: string): EntryName => ({ project, tool, key });
+  const sought = (key: string): EntryQuery => ({ ...named(key), reader: exchange.domain });
   const answer = (told: ReturnType<ToolRules["written"]>) =>
     sendAnswer(response, told, method === "HEAD");
 
@@ -40,7 +41,7 @@ export async function carryOut(exchange: Exchange, lookup: Lookup): Promise<void
       return answer(lookup.answer);
 
     case "read": {
-      const entry = await caches.find(named(lookup.key));
+      const entry = await caches.find(sought(lookup.key));
       if (entry === undefined) return miss(exchange);
       return serveValue(
         exchange,
@@ -60,13 +61,17 @@ export async function carryOut(exchange: Exchange, lookup: Lookup): Promise<void
 
     case "read-action-result": {
       const how = { headOnly: method === "HEAD" };
-      const value = await caches.actionResult(named(lookup.key), lookup.hash, how, exchange.domain);
+      const value = await caches.actionResult(sought(lookup.key), lookup.hash, how);
       if (value === undefined) return miss(exchange);
       return sendValue(exchange, value, {});
     }
 
     case "write": {
-      const entry = { ...named(lookup.key), attributes: lookup.attributes };
+      const entry = {
+        ...named(lookup.key),
+        domain: exchange.domain,
+        attributes: lookup.attributes,
+      };
       await takeEntry(exchange, entry, lookup.again);
       caches.counter.count(project, tool, "writes");
       return answer(rules.written(lookup.key));
@@ -78,11 +83,11 @@ export async function carryOut(exchange: Exchange, lookup: Lookup): Promise<void
       return answer(rules.written(lookup.hash));
 
     case "remove":
-      return answer(rules.removed(await caches.remove(named(lookup.key))));
+      return answer(rules.removed(await caches.remove(named(lookup.key), exchange.domain)));
 
     case "look": {
       const keys = lookup.keysIn(await wholeBody(exchange, mostQuestionBytes));
-      const found = await caches.findMany(keys.map(named));
+      const found = await caches.findMany(keys.map(sought));
       return answer(lookup.tell(new Map(found.map((entry) => [entry.key, entry]))));
     }
   }

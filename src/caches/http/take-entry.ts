@@ -1,5 +1,6 @@
 import { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Attributes, EntryName } from "../tool-rules.ts";
 import type { Exchange } from "./carry-out.ts";
 import { bodyOf } from "./read-body.ts";
@@ -7,7 +8,7 @@ import { bodyOf } from "./read-body.ts";
 /** Stores an entry's bytes and the entry. Durable when it resolves. */
 export async function takeEntry(
   exchange: Exchange,
-  entry: EntryName & { readonly attributes: Attributes },
+  entry: EntryName & { readonly domain: TrustDomain; readonly attributes: Attributes },
   again: "replace" | "refuse",
 ): Promise<void> {
   const { caches, principal } = exchange;
@@ -17,8 +18,9 @@ export async function takeEntry(
   if ((await caches.keep({ ...entry, digest, principal }, again)) === "refused") throw isThere();
 }
 
-async function refuseRewrite({ caches }: Exchange, name: EntryName): Promise<void> {
-  const first = await caches.find(name);
+/** An entry of `protected` is never hidden by one of the same name in another domain. */
+async function refuseRewrite({ caches, domain }: Exchange, name: EntryName): Promise<void> {
+  const first = await caches.find({ ...name, reader: domain });
   if (first !== undefined && (await caches.valueOf(first, { headOnly: true }))) throw isThere();
 }
 

@@ -8,6 +8,7 @@ import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import type { RecentlyUsed } from "#core/recently-used.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { keyInEnvironment } from "../key-in-environment.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
@@ -159,5 +160,13 @@ function entryOf(name: EntryName, { value, attributes }: GranaryResult): CacheEn
   // The current time. Only WebDAV listings show when an entry was made, and sccache does not read
   // that date.
   const now = new Date();
-  return { ...name, digest: value, attributes, createdAt: now, lastUsedAt: now };
+  // A granary serves one user: the farm decides by the granary's rights what it may read.
+  return {
+    ...name,
+    domain: protectedDomain,
+    digest: value,
+    attributes,
+    createdAt: now,
+    lastUsedAt: now,
+  };
 }

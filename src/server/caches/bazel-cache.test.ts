@@ -123,10 +123,12 @@ describe("a result that was put over HTTP, asked for by gRPC", () => {
     await served.blobs.put(digestOf(file), file);
     await putAs(action, toBinary(ActionResultSchema, resultWith(file)));
 
-    expect(await served.caches.resultPutFor("p", action)).toEqual(resultWith(file));
-    expect(await served.caches.resultPutFor("q", action)).toBeUndefined();
+    expect(await served.caches.resultPutFor("p", action, protectedDomain)).toEqual(
+      resultWith(file),
+    );
+    expect(await served.caches.resultPutFor("q", action, protectedDomain)).toBeUndefined();
     await served.disk.remove(digestOf(file));
-    expect(await served.caches.resultPutFor("p", action)).toBeUndefined();
+    expect(await served.caches.resultPutFor("p", action, protectedDomain)).toBeUndefined();
   });
 
   const kept = randomBytes(60);
@@ -152,7 +154,7 @@ describe("a result that was put over HTTP, asked for by gRPC", () => {
     await served.blobs.put(digestOf(kept), kept);
     await putAs(action, bytes);
 
-    expect(await served.caches.resultPutFor("p", action)).toBeUndefined();
+    expect(await served.caches.resultPutFor("p", action, protectedDomain)).toBeUndefined();
     expect((await ask("GET", `/ac/${action.hash}`)).body.equals(bytes)).toBe(true);
   });
 });

@@ -6,6 +6,7 @@ import { createToken } from "#access/create-token.ts";
 import type { CacheTool } from "#api/tool-cache.ts";
 import { cacheTotals, forgetUnusedEntries } from "#caches/cache-entry.store.ts";
 import { digestOf } from "#cas/digest-of.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { type Answered, type ServedCaches, send, serveCaches } from "./caches.fixture.ts";
 
@@ -261,7 +262,12 @@ test("what was acknowledged is there for another server at once", async () => {
 
   expect(put.status).toBe(200);
   expect(
-    await other.caches.find({ project: base.slice(7), tool: "gradle", key: "shared" }),
+    await other.caches.find({
+      project: base.slice(7),
+      tool: "gradle",
+      key: "shared",
+      reader: protectedDomain,
+    }),
   ).toBeDefined();
   expect(await readdir(join(served.directory, "temp"))).toEqual([]);
   await other.stop();

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { callerRegistry } from "#access/caller-registry.ts";
+import type { Principal } from "#access/principal.ts";
 import { outputTrees } from "#actions/output-trees.ts";
 import type { Caches } from "#caches/caches.ts";
 import { cacheHandler } from "#caches/http/cache-handler.ts";
@@ -28,7 +29,12 @@ export interface ServedCaches {
 
 export async function serveCaches(
   db: Db,
-  options: { readonly idleMs?: number; readonly mostEntryBytes?: number } = {},
+  options: {
+    readonly idleMs?: number;
+    readonly mostEntryBytes?: number;
+    /** By default the callers that the database knows. */
+    readonly identify?: (authorization: string | undefined) => Promise<Principal>;
+  } = {},
 ): Promise<ServedCaches> {
   const directory = await mkdtemp(join(tmpdir(), "grange-caches-"));
   const logger = pino({ level: "silent" });
@@ -45,7 +51,7 @@ export async function serveCaches(
   const callers = callerRegistry(db, systemClock);
   const handle = cacheHandler({
     caches,
-    identify: (authorization) => callers.identify(authorization),
+    identify: options.identify ?? ((authorization) => callers.identify(authorization)),
     host: "127.0.0.1",
     mostEntryBytes: options.mostEntryBytes ?? 64 * 1024 * 1024,
     idleMs: options.idleMs ?? 10_000,

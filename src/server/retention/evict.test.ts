@@ -114,7 +114,13 @@ test("what is unused longest goes, with what names it, and nothing else", async 
     await record([old, newer], 90),
     await record([newer, alsoNewer], 200),
   ];
-  const entry = { project: defaultProject, tool: "nx", attributes: {}, principal: "x" } as const;
+  const entry = {
+    project: defaultProject,
+    tool: "nx",
+    domain: protectedDomain,
+    attributes: {},
+    principal: "x",
+  } as const;
   await replaceEntries(db, [
     { ...entry, key: "1", digest: old },
     { ...entry, key: "2", digest: newer },
@@ -205,7 +211,13 @@ test("when the disk fills up, young blobs that nothing names go, the least recen
   const cached = await put(text("named by an entry"), 2);
   const fresh = await put(text("uploaded 5 min ago"), 5 / 60);
   const result = await record([named], 2);
-  const entry = { project: defaultProject, tool: "nx", attributes: {}, principal: "x" } as const;
+  const entry = {
+    project: defaultProject,
+    tool: "nx",
+    domain: protectedDomain,
+    attributes: {},
+    principal: "x",
+  } as const;
   await replaceEntries(db, [{ ...entry, key: "young", digest: cached }]);
   const all = [idle, lessIdle, named, cached, fresh];
 
