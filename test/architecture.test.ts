@@ -254,6 +254,7 @@ const ownerOf: Record<string, string> = {
   secret: "access",
   provenance_subject: "access",
   provenance_mark: "access",
+  identity_key: "access",
   principal: "access",
   enrolment: "access",
   begun_project: "access",

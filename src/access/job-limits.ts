@@ -17,6 +17,7 @@ const noLabels: ReadonlySet<string> = new Set([
   "memory",
   "rules",
   "grange-secrets",
+  "grange-token",
 ]);
 
 const sizeProperties = ["size-class", "min-size-class", "max-size-class"];

@@ -24,6 +24,11 @@ export const rulesProperty = "rules";
 export const secretsProperty = "grange-secrets";
 
 /**
+ * The property that says what the token of an action's run may do (`job-rights.ts`). Only the farm writes it, as above.
+ */
+export const tokenProperty = "grange-token";
+
+/**
  * The property with which a granary states the build environment of a client: another compiler makes another action. It
  * is part of the action's digest and requires nothing of a worker.
  */
@@ -37,6 +42,7 @@ const instructions = new Set([
   "outputs",
   rulesProperty,
   secretsProperty,
+  tokenProperty,
   environmentProperty,
   "size-class",
   "min-size-class",

@@ -12,6 +12,7 @@ import { rangeShape } from "./range-keys.ts";
 import { InputGlob, RelativePath } from "./relative-path.ts";
 import { problemsOfSecrets, SecretNames } from "./secret-keys.ts";
 import { Sources } from "./sources-key.ts";
+import { problemsOfToken, tokenShape } from "./token-keys.ts";
 
 const text = z.string().max(64 * 1024, "a text has at most 65,536 characters");
 
@@ -156,6 +157,7 @@ export const JobDefinition = z
       .optional()
       .describe("Whether the job may use the network. Default: false."),
     secrets: SecretNames.optional(),
+    ...tokenShape,
     retries: z
       .number({ error: "must be a number from 0 to 10" })
       .int("must be a whole number")
@@ -201,7 +203,7 @@ export const JobDefinition = z
       context.addIssue({ code: "custom", path: [...path], message });
     for (const { path, message } of problemsOfFoundInputs(job))
       context.addIssue({ code: "custom", path: [...path], message });
-    for (const { path, message } of problemsOfSecrets(job))
+    for (const { path, message } of [...problemsOfSecrets(job), ...problemsOfToken(job)])
       context.addIssue({ code: "custom", path: [...path], message });
   });
 export type JobDefinition = Omit<z.output<typeof JobDefinition>, "when">;

@@ -100,6 +100,8 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   submodules: machine,
   lfs: machine,
   secrets: machine,
+  caches: machine,
+  identity: machine,
   "working-directory": machine,
   outputs: [...machine, "dummy"],
   retries: [...machine, "dummy"],

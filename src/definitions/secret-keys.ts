@@ -1,9 +1,14 @@
+import { jobTokenName } from "#core/job-rights.ts";
 import { secretsProperty } from "#core/platform.ts";
 import { mostSecretsOfAJob, SecretName } from "#core/secret-reference.ts";
 import { oneOrMany } from "./one-or-many.ts";
 
 export const SecretNames = oneOrMany(SecretName, "a secret's name")
   .refine((names) => names.length <= mostSecretsOfAJob, `name at most ${mostSecretsOfAJob} secrets`)
+  .refine(
+    (names) => !names.includes(jobTokenName),
+    `${jobTokenName} is the farm's own: choose another name`,
+  )
   .describe(
     "Secrets that the job is given, as files in the directory that $GRANGE_SECRETS names. Only on branches that they are set for, and never in a pull request.",
   );

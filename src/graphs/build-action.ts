@@ -5,8 +5,9 @@ import { digestOf } from "#cas/digest-of.ts";
 import { compareByCodePoint } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { type JobRights, rightsText } from "#core/job-rights.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { type Platform, rulesProperty, secretsProperty } from "#core/platform.ts";
+import { type Platform, rulesProperty, secretsProperty, tokenProperty } from "#core/platform.ts";
 import { type SecretReference, secretsText } from "#core/secret-reference.ts";
 import { parseDuration } from "#definitions/duration.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
@@ -44,12 +45,13 @@ export interface BuiltAction {
 /**
  * Throws `invalid_argument` for size classes that exclude each other.
  *
- * Without the secrets that it names, a job becomes an action that is never run: useful only for comparison.
+ * Without the secrets and rights that it names, a job becomes an action that is never run: useful only for comparison.
  */
 export function buildAction(
   job: JobDefinition,
   inputRoot: Digest,
   secrets?: readonly SecretReference[],
+  rights?: JobRights,
 ): BuiltAction {
   const platform = platformOf(job);
   const rules = rulesOfAction(job);
@@ -57,6 +59,7 @@ export function buildAction(
     ...platform,
     ...(rules === undefined ? {} : { [rulesProperty]: rules }),
     ...secretsOf(job, secrets),
+    ...rightsOf(job, rights),
   };
   const platformMessage = create(PlatformSchema, {
     properties: sorted(instructed).map(([name, value]) => ({ name, value })),
@@ -100,6 +103,15 @@ function secretsOf(job: JobDefinition, given: readonly SecretReference[] = []): 
   return named.length === 0
     ? {}
     : { [secretsProperty]: named.toSorted(compareByCodePoint).join(" ") };
+}
+
+function rightsOf(job: JobDefinition, given: JobRights | undefined): Platform {
+  if (job.platform?.[tokenProperty] !== undefined) {
+    throw new Fault("invalid_argument", `only the farm itself says ${tokenProperty}`);
+  }
+  if (given !== undefined) return { [tokenProperty]: rightsText(given) };
+  const named = [...(job.caches === true ? ["caches"] : []), ...(job.identity ?? [])];
+  return named.length === 0 ? {} : { [tokenProperty]: named.join(" ") };
 }
 
 function platformOf(job: JobDefinition): Platform {

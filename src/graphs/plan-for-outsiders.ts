@@ -60,6 +60,9 @@ function problemsOfOutsider(job: DefinedJob, { network, platform }: OutsiderRule
   if (sources.some(({ submodule }) => submodule === true))
     refused.push({ path: ["inputs"], what: "submodules, unless it says `submodules: false`," });
   if (definition.secrets !== undefined) refused.push({ path: ["secrets"], what: "secrets" });
+  if (definition.identity !== undefined) {
+    refused.push({ path: ["identity"], what: "an identity" });
+  }
   if (definition.outside === true) {
     refused.push({ path: ["outside"], what: "jobs that another machine runs" });
   }

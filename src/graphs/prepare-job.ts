@@ -17,6 +17,7 @@ import { type PreparedChunks, prepareChunks } from "./chunks/prepare-chunks.ts";
 import type { CommitInputReader, CommitInputs } from "./commit-inputs.ts";
 import { graphFileOf } from "./kinds/definitions-of-child.ts";
 import type { ReadyJob } from "./ready-job.store.ts";
+import { rightsOfJob } from "./rights-of-job.ts";
 import { latestResults } from "./run.store.ts";
 import { takeOutputs } from "./take-outputs.ts";
 import { takeSource } from "./take-source.ts";
@@ -93,7 +94,7 @@ async function prepareAction(
   const { db, store, trees, project } = services;
   // Before the cache lookup: the result of a run with a secret is also only for runs that may use the secret.
   const secrets = await secretsOf(services, job);
-  const built = buildAction(definition, await inputRoot(services, job), secrets);
+  const built = buildAction(definition, await inputRoot(services, job), secrets, rightsOfJob(job));
   const names = await approximationsOf(services, job);
   await Promise.all(
     [built.command, built.action].map(({ digest, bytes }) => store.put(digest, bytes)),

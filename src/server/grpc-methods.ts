@@ -126,6 +126,7 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
           open: (references, domain) => services.secrets.valuesOf(references, domain),
           inClear: services.secretsInClear,
         },
+        tokens: services.jobTokens,
       }),
     ],
     methodRights,

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { recordAudit } from "#access/audit.store.ts";
 import { openFarmKey } from "#access/farm-key.ts";
+import { openIdentityKeys } from "#access/identity/identity-keys.ts";
 import { secretService } from "#access/secrets/secret-service.ts";
 import { openSecretsKey } from "#access/secrets/secrets-key.ts";
 import { systemClock } from "#core/clock.ts";
@@ -15,6 +16,7 @@ import { sendToAlarmWebhook } from "./alarm-webhook.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { wayIn } from "./forge/way-in.ts";
+import { openJobTokens } from "./job-tokens.ts";
 import { labTasks } from "./lab-tasks.ts";
 import { openDatabase } from "./open-database.ts";
 import { openQueue } from "./open-queue.ts";
@@ -175,6 +177,8 @@ export async function openServices(
       logger,
       farmKey,
       secrets,
+      identityKeys: openIdentityKeys(db, secretsKey),
+      jobTokens: keep(openJobTokens({ db, farmKey, blobsOf: stored.blobsOf })),
       secretsInClear: config.secretsInClear ?? false,
       stores,
       writeQuota: stored.writeQuota,

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { WriteQuota } from "#access/blob-writes/write-quota.ts";
 import type { CallerRegistry } from "#access/caller-registry.ts";
 import type { FarmKey } from "#access/farm-key.ts";
+import type { IdentityKeys } from "#access/identity/identity-keys.ts";
 import type { Principal } from "#access/principal.ts";
 import type { ProjectShare } from "#access/projects/project-share.ts";
 import type { SecretService } from "#access/secrets/secret-service.ts";
@@ -27,6 +28,7 @@ import type { LabTimes } from "#perf/lab-times.ts";
 import type { SourceService } from "#perf/requests/source-service.ts";
 import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import type { OpenForges } from "./forge/open-forges.ts";
+import type { JobTokens } from "./job-tokens.ts";
 import type { SignInModule } from "./sign-in/open-sign-in.ts";
 
 /** The open services of a running server. */
@@ -44,6 +46,10 @@ export interface Services extends Service {
   /** The secrets of runs. */
   readonly secrets: SecretService;
   readonly secretsInClear: boolean;
+  /** The keys that sign identity tokens of runs. */
+  readonly identityKeys: IdentityKeys;
+  /** The tokens of runs. */
+  readonly jobTokens: JobTokens;
   /** Blobs by project. */
   readonly stores: ProjectBlobs;
   /** The quota of bytes that principals may write into projects. */

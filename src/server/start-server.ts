@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { cachePrincipalOf } from "#access/job-tokens/run-of-token.ts";
 import { cacheHandler } from "#caches/http/cache-handler.ts";
 import type { Service } from "#core/service.ts";
 import { readMigrations } from "#db/migrate.ts";
@@ -87,11 +88,19 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         methods: grpcMethods(services, feeds.logs, logger),
         caches: cacheHandler({
           caches: services.caches,
-          identify: (authorization, issuedTo) => services.callers.identify(authorization, issuedTo),
+          identify: async (authorization, issuedTo) => {
+            const run = await services.jobTokens.runOf(authorization);
+            return run === undefined
+              ? services.callers.identify(authorization, issuedTo)
+              : cachePrincipalOf(run);
+          },
           host: config.host,
           mostEntryBytes: config.mostCacheEntryBytes,
           admit: async (principal, project, bytes) => {
-            await services.projectShare.begin(principal, project);
+            // The project of a run is its repository, which exists.
+            if (principal.domain === undefined) {
+              await services.projectShare.begin(principal, project);
+            }
             await services.writeQuota.take(principal.name, project, bytes);
           },
           idleMs: cacheIdleMs,
@@ -101,6 +110,12 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
           httpApp({
             farm: bindFarm(services, urlOf(port)),
             handlers: allHandlers({ ...services, feeds, url: urlOf(port) }),
+            identity: {
+              issuer: (config.publicUrl?.href ?? urlOf(port)).replace(/\/+$/, ""),
+              identityKeys: services.identityKeys,
+              clock: services.clock,
+              runOf: (authorization) => services.jobTokens.runOf(authorization),
+            },
             readiness,
             logger,
             webDir: config.webDir,

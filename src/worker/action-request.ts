@@ -4,8 +4,9 @@ import { digestFunctionFrom, fromDigestMessage } from "#cas/digest-message.ts";
 import { problemOfPath, refuse } from "#cas/path-rules.ts";
 import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { type JobRights, jobTokenName, rightsIn } from "#core/job-rights.ts";
 import type { OutcomeRules } from "#core/outcome-rules.ts";
-import type { Platform } from "#core/platform.ts";
+import { type Platform, tokenProperty } from "#core/platform.ts";
 import { SecretName } from "#core/secret-reference.ts";
 import {
   ActionSchema,
@@ -15,6 +16,11 @@ import {
 import type { Secret, Work } from "#proto/grange/worker/v1/worker_pb.ts";
 import { rulesOfAction } from "./judge/rules-of-action.ts";
 import type { Limits } from "./limits/limits.ts";
+
+interface JobToken {
+  readonly value: string;
+  readonly rights: JobRights;
+}
 
 /** A checked request to run an action: its messages need not be checked again. */
 export interface ActionRequest {
@@ -29,6 +35,8 @@ export interface ActionRequest {
   readonly network: boolean;
   readonly limits: Limits;
   readonly rules: OutcomeRules | undefined;
+  /** The token of this execution and what it may do; absent for an action that requests no rights. */
+  readonly token: JobToken | undefined;
   /** The secrets of this execution: files, and values that must not appear in its logs. */
   readonly secrets: readonly Secret[];
 }
@@ -71,11 +79,20 @@ export function parseWork(work: Work): ActionRequest {
     network: networkOf(platform),
     limits: limitsOf(platform),
     rules: rulesOfAction(platform),
+    token: tokenOf(work, platform),
     secrets: secretsOf(work),
   };
 }
 
-function secretsOf({ secrets }: Work): readonly Secret[] {
+/** The farm sends the token among the secrets, so that a worker of an earlier version hides it in logs, too. */
+function tokenOf({ secrets }: Work, platform: Platform): JobToken | undefined {
+  const sent = secrets.find(({ name }) => name === jobTokenName);
+  const rights = rightsIn(platform[tokenProperty] ?? "");
+  return sent && rights && { value: Buffer.from(sent.value).toString(), rights };
+}
+
+function secretsOf(work: Work): readonly Secret[] {
+  const secrets = work.secrets.filter(({ name }) => name !== jobTokenName);
   for (const { name } of secrets) {
     if (!SecretName.safeParse(name).success)
       throw new Fault("invalid_argument", `no secret can be named ${JSON.stringify(name)}`);

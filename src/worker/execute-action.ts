@@ -47,6 +47,7 @@ import { SecretForms } from "./secrets/log-mask.ts";
 import { openSecretFolder } from "./secrets/secret-folder.ts";
 import { spawnProcess } from "./spawned-process.ts";
 import { toolPath } from "./tool-path.ts";
+import { variablesOfToken } from "./variables-of-token.ts";
 
 interface ExecutorSettings {
   readonly name: string;
@@ -60,6 +61,8 @@ interface ExecutorSettings {
   readonly diskBytes?: number | undefined;
   readonly outputLimitBytes: number;
   readonly allOutputsLimitBytes: number;
+  /** Returns the address of the farm as its jobs reach it; absent without a farm. */
+  readonly farmAddress?: (() => string) | undefined;
 }
 
 /** The agent's decisions while an action runs. */
@@ -166,6 +169,9 @@ export class ActionExecutor {
     const places = sandbox.placesOf({ root: root.path, temp, home });
     const environment = environmentOf(request.command, { ...places, path: this.#settings.path });
     if (secrets !== undefined) environment.set("GRANGE_SECRETS", secretsPlace);
+    for (const [name, value] of variablesOfToken(request.token, this.#settings.farmAddress?.())) {
+      environment.set(name, value);
+    }
     const { workingDirectory } = request.command;
     const argv = [...group.before, ...request.command.arguments];
     const spawn = () => {
@@ -321,8 +327,12 @@ async function diskQuotaOf(
   return { directories, bytes: diskBytes + (await diskUse(directories)) };
 }
 
-function secretFormsOf({ secrets }: ActionRequest): SecretForms | undefined {
-  return secrets.length === 0 ? undefined : new SecretForms(secrets.map(({ value }) => value));
+function secretFormsOf({ secrets, token }: ActionRequest): SecretForms | undefined {
+  const values = [
+    ...secrets.map(({ value }) => value),
+    ...(token === undefined ? [] : [Buffer.from(token.value)]),
+  ];
+  return values.length === 0 ? undefined : new SecretForms(values);
 }
 
 const nothing: CollectedOutputs = { outputs: [], files: [], missing: [], refused: [] };

@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { withUsualAuthorities } from "#grpc/authorities.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
 import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { WorkerConfig } from "./config.ts";
+import { farmAddress } from "./farm-address.ts";
 import type { FarmConnection } from "./farm-connection.ts";
 
 /** Longer than any call takes, except calls that wait on purpose. */
@@ -25,7 +25,7 @@ export function grpcFarmConnection(
   const channel = new GrpcChannel({
     // Read for each new connection.
     get url() {
-      return serverFile === undefined ? server : (addressIn(serverFile) ?? server);
+      return farmAddress({ server, serverFile });
     },
     tls: { ...(ca === undefined ? {} : { ca: withUsualAuthorities(ca) }), ...clientCertificate },
     metadata: () => metadata,
@@ -55,14 +55,4 @@ export function grpcFarmConnection(
     },
     close: () => channel.stop(),
   };
-}
-
-/** Undefined when the file does not exist, or contains no address. */
-function addressIn(file: string): string | undefined {
-  try {
-    const text = readFileSync(file, "utf8").trim();
-    return URL.canParse(text) ? text : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -6,6 +6,7 @@ import type { Service } from "#core/service.ts";
 import { Agent } from "./agent.ts";
 import type { WorkerConfig } from "./config.ts";
 import { ActionExecutor } from "./execute-action.ts";
+import { farmAddress } from "./farm-address.ts";
 import type { FarmConnection } from "./farm-connection.ts";
 import { grpcFarmConnection } from "./grpc-farm-connection.ts";
 import { sweepLeftovers } from "./leftovers.ts";
@@ -42,7 +43,10 @@ export async function startWorkerOn(
   );
 
   const identity = { workerName: config.name, instanceId: randomUUID() };
-  const executor = new ActionExecutor(machine, config);
+  const executor = new ActionExecutor(machine, {
+    ...config,
+    farmAddress: () => farmAddress(config),
+  });
   const spool = await Spool.open(config.dataDir, config.name);
   const reporter = new ResultReporter(farm, identity, spool, logger);
   const agent = new Agent({

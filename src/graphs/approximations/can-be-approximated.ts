@@ -19,6 +19,9 @@ export function canBeApproximated(chain: readonly JobFacts[]): boolean {
         job.definition.chunks === undefined &&
         // The value of a secret is only read when the job is ready.
         job.definition.secrets === undefined &&
+        // The rights of a run's token name its graph, or its repository.
+        job.definition.identity === undefined &&
+        job.definition.caches !== true &&
         (job.finder === null || job.approximation !== null),
     )
   );

@@ -5,7 +5,7 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import { assertFewParts } from "#cas/message-parts.ts";
 import { type Digest, digestKey, functionOf, uniqueDigests } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import { Platform, secretsProperty } from "#core/platform.ts";
+import { Platform, secretsProperty, tokenProperty } from "#core/platform.ts";
 import {
   type Action,
   ActionSchema,
@@ -135,6 +135,12 @@ function platformOf(action: Action, command: Command): Platform {
     throw new Fault(
       "permission_denied",
       `only jobs of graphs are given secrets: leave the platform property ${secretsProperty} away`,
+    );
+  }
+  if (found.has(tokenProperty)) {
+    throw new Fault(
+      "permission_denied",
+      `only jobs of graphs are given a token: leave the platform property ${tokenProperty} away`,
     );
   }
   const platform = Platform.safeParse(Object.fromEntries(found));

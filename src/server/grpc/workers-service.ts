@@ -18,6 +18,7 @@ import {
   Workers,
   type WorkSchema,
 } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { JobTokens } from "../job-tokens.ts";
 import { type OpenSecrets, secretsOfLease } from "./secrets-of-lease.ts";
 import { openGate, type WorkerGate } from "./worker-gate.ts";
 import {
@@ -56,6 +57,8 @@ export function workersService(parts: {
   readonly queue: ExecutionQueue;
   readonly blobsOf: (project: string) => BlobStore;
   readonly secrets?: SecretsForWorkers | undefined;
+  /** The tokens of runs; when absent, runs get none. */
+  readonly tokens?: Pick<JobTokens, "tokenFor"> | undefined;
   /** When absent, no rights are checked. */
   readonly gate?: WorkerGate;
 }): Method[] {
@@ -245,10 +248,11 @@ async function prepareWork(
     readonly queue: ExecutionQueue;
     readonly blobsOf: (project: string) => BlobStore;
     readonly secrets?: SecretsForWorkers | undefined;
+    readonly tokens?: Pick<JobTokens, "tokenFor"> | undefined;
   },
   isPrivate: boolean,
 ): Promise<Work[]> {
-  const { queue, blobsOf, secrets } = parts;
+  const { queue, blobsOf, secrets, tokens } = parts;
   const way = { isPrivate: isPrivate || secrets?.inClear === true, open: secrets?.open };
   const read = await Promise.all(
     leased.map(async (each) => ({
@@ -272,7 +276,8 @@ async function prepareWork(
     } else if (found.kind === "unreadable") {
       await queue.finish({ lease: each.lease, outcome: "failed", message: found.message });
     } else {
-      const { action, command, secrets: given } = found;
+      const { action, command } = found;
+      const given = [...found.secrets, ...(tokens?.tokenFor(action, each.lease) ?? [])];
       const secretBytes = given.reduce((sum, { value }) => sum + value.byteLength + 80, 0);
       const size = action.byteLength + command.byteLength + secretBytes + 256;
       if (work.length > 0 && size > room) await queue.release([each.lease]);
@@ -286,7 +291,7 @@ async function prepareWork(
           command: found.command,
           timeout: durationFromMs(each.timeoutMs),
           project: each.project,
-          secrets: [...given],
+          secrets: given,
         });
       }
     }

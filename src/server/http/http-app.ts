@@ -10,6 +10,7 @@ import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 import { forgeWebhookRoutes } from "./forge-webhook-routes.ts";
 import { healthRoutes } from "./health-routes.ts";
+import { type IdentityIssuer, identityRoutes } from "./identity-routes.ts";
 import { requireJson } from "./json-body.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
@@ -25,6 +26,8 @@ interface HttpAppOptions {
   readonly webDir: string | undefined;
   /** The address on which the server listens; requests for other hosts are refused. */
   readonly host: string;
+  /** The farm as an issuer of identity tokens; it issues none when absent. */
+  readonly identity?: IdentityIssuer;
   /** Whether the server itself speaks TLS only. */
   readonly isTls?: boolean;
 }
@@ -40,6 +43,7 @@ export function httpApp({
   logger,
   webDir,
   host,
+  identity,
   isTls = false,
 }: HttpAppOptions): Hono {
   const app = new Hono();
@@ -89,6 +93,7 @@ export function httpApp({
   app.route("/api/v1", api);
   app.route("/", callbackRoutes(farm));
   app.route("/", forgeWebhookRoutes(farm));
+  if (identity !== undefined) app.route("/", identityRoutes(identity));
   app.route("/", metricsRoutes(farm));
   app.route("/", pageRoutes(webDir));
 
