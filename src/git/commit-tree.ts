@@ -1,5 +1,6 @@
 import { problemOfPath } from "#cas/path-rules.ts";
 import type { CommitSha } from "#core/commit-sha.ts";
+import { Fault } from "#core/fault.ts";
 import { gitFault } from "./git-fault.ts";
 import type { Git } from "./run-git.ts";
 
@@ -58,7 +59,7 @@ export async function listCommitTree(
   return parseCommitTree(stdout);
 }
 
-/** Reads `<mode> <type> <id>\t<path>\0`, repeated. */
+/** Reads `<mode> <type> <id>\t<path>\0`, repeated. Throws `data_loss` for an entry that is cut off. */
 export function parseCommitTree(listing: Buffer): CommitTree {
   const entries: CommitEntry[] = [];
   const links: GitLink[] = [];
@@ -66,6 +67,8 @@ export function parseCommitTree(listing: Buffer): CommitTree {
   for (let at = 0; at < listing.length; ) {
     const end = listing.indexOf(0, at);
     const tab = listing.indexOf(0x09, at);
+    if (end < 0 || tab < 0 || tab > end)
+      throw new Fault("data_loss", `git ls-tree ended within an entry, at byte ${at}`);
     const [mode = "", , gitId = ""] = listing.toString("latin1", at, tab).split(" ");
     const path = listing.toString("utf8", tab + 1, end);
     const problem = problemOf(mode, path, listing.subarray(tab + 1, end));
