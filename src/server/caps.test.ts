@@ -14,7 +14,7 @@ import {
   CommandSchema,
   Execution,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { postTo } from "../../test/support/ask-server.ts";
+import { askServer, postTo } from "../../test/support/ask-server.ts";
 import { freshDatabase } from "../../test/support/fresh-db.ts";
 import { type SampleRepository, sampleRepository } from "../../test/support/sample-repository.ts";
 import { readServerConfig } from "./config.ts";
@@ -90,6 +90,10 @@ const submit = async (what: Asking, token: string) =>
 async function cancelled(what: Asking): Promise<string> {
   const id = await submit(what, root);
   await ask(`/graphs/${id}/cancel`, {}, root);
+  // A job that a server prepares meanwhile is cancelled by that server, a moment later.
+  await expect
+    .poll(() => askServer(server, "GET", `/graphs/${id}`, undefined, root))
+    .toMatchObject({ body: { state: "cancelled" } });
   return id;
 }
 

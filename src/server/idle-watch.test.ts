@@ -73,7 +73,7 @@ test("a farm with open work is not idle, however quiet", async () => {
 
 test("a farm that was quiet for long is checked less often, for what is due until the next check", async () => {
   const within: number[] = [];
-  const times = { rareCheckMs: 7, longQuietMs: 60 };
+  const times = { rareCheckMs: 7, longQuietMs: 1_500 };
   const { watch, notify } = await watching(async (ms) => within.push(ms) < 0, times);
   await expect.poll(() => within.at(-1)).toBe(7);
   expect(within[0]).toBe(5);
