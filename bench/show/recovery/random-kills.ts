@@ -1,6 +1,7 @@
 import { killAtRandom } from "../../../test/faults/history/random-kills.ts";
 import { quantile } from "../quantile.ts";
 import { atMost, exactly, type Measurement, type Row } from "../row.ts";
+import { firstOf } from "./first-violation.ts";
 
 /** Half an hour of kills on two cores: a table of all thousand would take a day. */
 const sizes = {
@@ -23,12 +24,9 @@ export const manyRandomKills: Measurement = {
 async function measure(size: { readonly kills: number; readonly graphs: number }): Promise<Row[]> {
   const seed = Math.floor(Math.random() * 2 ** 31);
   const { violations, jobs, kills, readyAgainMs } = await killAtRandom({ ...size, seed });
-  const first = violations[0];
-  const what =
-    first === undefined ? "" : `; the first: ${first.promise}, graph ${first.graph}: ${first.what}`;
   const how =
     `${kills} kills of the server, a worker, the postmaster, a backend or everything while ${jobs} jobs ran in the default ` +
-    `sandbox, seed ${seed}; judged by what clients saw: none lost, doubled, mixed or hanging${what}`;
+    `sandbox, seed ${seed}; judged by what clients saw: none lost, doubled, mixed or hanging${firstOf(violations)}`;
   return [
     exactly(`promises broken by ${kills} kills`, violations.length, 0, "", how),
     atMost(

@@ -23,6 +23,10 @@ const good: readonly Observation[] = [
   read("succeeded", { a: "succeeded", b: "succeeded" }),
   whole,
   whole,
+  { kind: "uploaded", blob: "b1" },
+  { kind: "blob", blob: "b1", bytes: "whole" },
+  // Nobody was told that the farm has this one.
+  { kind: "blob", blob: "b2", bytes: "absent" },
 ];
 
 test("a correct history violates no promise", () => {

@@ -24,12 +24,21 @@ export type Observation =
       readonly job: string;
       readonly log: string;
       readonly output: string | undefined;
+    }
+  /** The farm acknowledged a blob, which is named by its hash. */
+  | { readonly kind: "uploaded"; readonly blob: string }
+  /** A client read a blob: its bytes, other bytes, or the answer that there is none. */
+  | {
+      readonly kind: "blob";
+      readonly blob: string;
+      readonly bytes: "whole" | "other" | "absent";
     };
 
 /** A promise of the farm that a history violates, and the violation. The names are those of the design: P1 to P9. */
 export interface Violation {
   readonly promise: "P1" | "P2" | "P3" | "P5" | "P6" | "P8";
-  readonly graph: string;
+  /** The graph, or the blob. */
+  readonly subject: string;
   readonly what: string;
 }
 
@@ -51,27 +60,34 @@ export function checkHistory(history: readonly Observation[]): Violation[] {
   const ended = new Map<string, string>();
   const results = new Map<string, string>();
   for (const seen of history) {
-    const { graph } = seen;
+    const subject = "blob" in seen ? seen.blob : seen.graph;
     const broken = (promise: Violation["promise"], what: string) =>
-      violations.push({ promise, graph, what });
+      violations.push({ promise, subject, what });
     switch (seen.kind) {
       case "submitted":
-        accepted.add(graph);
+      case "uploaded":
+        accepted.add(subject);
         break;
       case "not-found":
-        if (accepted.has(graph)) broken("P1", "it was accepted, and is not there");
+        if (accepted.has(subject)) broken("P1", "it was accepted, and is not there");
+        break;
+      case "blob":
+        answered.add(subject);
+        if (seen.bytes === "other") broken("P5", "it was served with other bytes");
+        if (seen.bytes === "absent" && accepted.has(subject))
+          broken("P1", "it was acknowledged, and is not there");
         break;
       case "gave-up":
         broken("P8", "it did not end after the faults had ended");
-        answered.add(graph);
+        answered.add(subject);
         break;
       case "read":
-        if (terminal.has(seen.state)) answered.add(graph);
+        if (terminal.has(seen.state)) answered.add(subject);
         for (const [job, state] of [
           ["the graph", seen.state],
           ...Object.entries(seen.jobs),
         ] as const) {
-          const key = JSON.stringify([graph, job]);
+          const key = JSON.stringify([subject, job]);
           const before = ended.get(key);
           if (before !== undefined && before !== state)
             broken("P3", `${job} was ${before}, and ${state} later`);
@@ -81,7 +97,7 @@ export function checkHistory(history: readonly Observation[]): Violation[] {
       case "result": {
         const problem = problemOfResult(seen);
         if (problem !== undefined) broken(problem.promise, `${seen.job}: ${problem.what}`);
-        const key = JSON.stringify([graph, seen.job]);
+        const key = JSON.stringify([subject, seen.job]);
         const whole = `${seen.log}\0${seen.output}`;
         const before = results.get(key);
         if (before !== undefined && before !== whole)
@@ -91,9 +107,13 @@ export function checkHistory(history: readonly Observation[]): Violation[] {
       }
     }
   }
-  for (const graph of accepted)
-    if (!answered.has(graph))
-      violations.push({ promise: "P1", graph, what: "it was accepted, and nobody saw it end" });
+  for (const subject of accepted)
+    if (!answered.has(subject))
+      violations.push({
+        promise: "P1",
+        subject,
+        what: "it was accepted, and nobody saw it end or read it",
+      });
   return violations;
 }
 
