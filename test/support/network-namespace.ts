@@ -29,15 +29,19 @@ function whyNoNamespace(): string | undefined {
 }
 
 /** A second network: a namespace that is connected to this one by one virtual cable. */
-interface OtherNetwork {
+export interface OtherNetwork {
   /** The address of this end of the cable. */
   readonly address: string;
   /** The prefix of a command line that runs it in the namespace. */
   readonly within: readonly string[];
   cut(): Promise<void>;
+  /** Drops all packets of one side without an error; those of the other side arrive. */
+  loseFrom(side: "here" | "there"): Promise<void>;
   mend(): Promise<void>;
   remove(): Promise<void>;
 }
+
+const toNobody = ["neigh", "replace", "lladdr", "02:00:00:00:00:01", "nud", "permanent", "to"];
 
 export async function otherNetwork(): Promise<OtherNetwork> {
   const id = randomInt(0x10000).toString(16).padStart(4, "0");
@@ -64,7 +68,16 @@ export async function otherNetwork(): Promise<OtherNetwork> {
     within: ["ip", "netns", "exec", name],
     // The far end is disabled: the near one keeps its address, on which the farm listens.
     cut: async () => void (await ip("-n", name, "link", "set", there, "down")),
-    mend: async () => void (await ip("-n", name, "link", "set", there, "up")),
+    // Packets to a hardware address that nobody has: the receiving side ignores them.
+    loseFrom: async (side) =>
+      void (await (side === "here"
+        ? ip(...toNobody, `${net}${first + 2}`, "dev", here)
+        : ip("-n", name, ...toNobody, `${net}${first + 1}`, "dev", there))),
+    async mend() {
+      await ip("neigh", "flush", "dev", here, "nud", "permanent");
+      await ip("-n", name, "neigh", "flush", "dev", there, "nud", "permanent");
+      await ip("-n", name, "link", "set", there, "up");
+    },
     // The cable is removed with the namespace.
     remove: async () => void (await ip("netns", "delete", name)),
   };
