@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,29 +5,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GraphSummary } from "#api/graph.ts";
 import { type Farm, grange, startFarm } from "../support/farm.ts";
 import { lockingMachine } from "../support/needs/machine-needs.ts";
-import { type Need, needs } from "../support/needs/needs.ts";
+import { needs } from "../support/needs/needs.ts";
 import { type Program, startProgram } from "../support/process.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
-
-/** Runs a command as the first process of a pid namespace with a separate /proc, like a container. */
-const container: readonly string[] = [
-  "unshare",
-  ...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"]),
-  "--pid",
-  "--fork",
-  "--kill-child",
-  "--mount-proc",
-];
-
-const pidNamespace: Need = {
-  name: "pid namespaces",
-  get missing() {
-    const [program = "", ...args] = container;
-    const tried = spawnSync(program, [...args, "true"], { encoding: "utf8" });
-    return tried.status === 0 ? undefined : (tried.error?.message ?? tried.stderr.trim());
-  },
-  remedy: { kind: "machine" },
-};
+import { container, pidNamespace } from "./second-server.ts";
 
 let dataDir: string;
 let repository: SampleRepository;
