@@ -11,11 +11,12 @@ const mayImport: Record<string, readonly string[]> = {
   machine: ["core"],
   api: ["core"],
   db: ["core", "machine"],
-  // `proto` for the outputs of results, which provenance statements describe.
-  access: ["core", "db", "proto"],
+  // `proto` for the outputs of results, which provenance statements describe; `machine` to sync key files.
+  access: ["core", "machine", "db", "proto"],
   cas: ["core", "scheduling", "proto"],
   grpc: ["core", "scheduling", "proto", "cas"],
-  git: ["core", "scheduling", "db", "cas", "proto"],
+  // `machine` to sync new mirrors.
+  git: ["core", "scheduling", "machine", "db", "cas", "proto"],
   actions: ["core", "scheduling", "db", "cas", "proto"],
   execution: ["core", "db", "cas", "actions", "proto"],
   "size-classes": ["core", "api", "db", "execution", "proto"],

@@ -1,7 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, randomUUID, sign, verify } from "node:crypto";
 import { chmod, link, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
+import { syncDirectory } from "#machine/write-durably.ts";
 import { keyFromBytes, publicKeyId } from "./public-key.ts";
 
 /** The Ed25519 key with which the farm signs results of trusted runs and its own statements. */
@@ -82,6 +83,8 @@ async function makeKeyFile(path: string): Promise<void> {
     await link(draft, path).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== "EEXIST") throw cause;
     });
+    // A key whose name is lost in a power failure is lost with everything that it signed or sealed.
+    await syncDirectory(dirname(path));
   } catch (cause) {
     throw new Fault("failed_precondition", `cannot write the farm's key: ${messageOf(cause)}`, {
       cause,

@@ -5,13 +5,13 @@ import { digestOfFile, diskLayout } from "#cas/disk/disk-layout.ts";
 import { namespacesIn } from "#cas/disk/namespaces-in.ts";
 import { ownNamespace } from "#cas/namespaces/namespace.ts";
 import { isEmptyDigest } from "#core/digest.ts";
+import { syncDirectory } from "#machine/write-durably.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { blobLine, type ListedBlob } from "./blob-list.ts";
 import { writeCompressed } from "./checked-file.ts";
 import { copyBlob } from "./copy-blob.ts";
 import { type BackupLayout, type OneBackup, shards } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
-import { syncDirectory } from "./write-durably.ts";
 
 /** libuv has four threads, which mostly wait for the disk. */
 const copiedAtOnce = 8;

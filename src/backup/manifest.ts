@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
 import { DumpedSchema, DumpedTable } from "#db/table-copy.ts";
+import { writeDurably } from "#machine/write-durably.ts";
 import { secretFiles } from "./layout.ts";
-import { writeDurably } from "./write-durably.ts";
 
 /** Is incremented when a version of Grange writes backups that an older version cannot restore. */
 export const backupFormat = 1;

@@ -17,6 +17,7 @@ import { openPostgres } from "#db/postgres.ts";
 import { takeLock } from "#machine/holder-lock.ts";
 import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
 import { beginRestore, endRestore, isRestoreUnfinished } from "#machine/unfinished-restore.ts";
+import { writeDurably } from "#machine/write-durably.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { insertBackup } from "./backup.store.ts";
 import { type ListedBlob, readBlobList } from "./blob-list.ts";
@@ -31,7 +32,6 @@ import {
   secretFiles,
 } from "./layout.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
-import { writeDurably } from "./write-durably.ts";
 
 /** Selects a backup of a directory. */
 interface ChosenBackup {

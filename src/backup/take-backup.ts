@@ -15,6 +15,7 @@ import type { DumpedSchema, DumpedTable } from "#db/table-copy.ts";
 import { type HeldLock, takeLock } from "#machine/holder-lock.ts";
 import { makeDirectory } from "#machine/make-directory.ts";
 import { secretFilesOf } from "#machine/secret-files.ts";
+import { syncDirectory, writeDurably } from "#machine/write-durably.ts";
 import { type BlobProgress, backUpBlobs } from "./back-up-blobs.ts";
 import { forgetBackups, insertBackup } from "./backup.store.ts";
 import { fileOfBytes, writeCompressed } from "./checked-file.ts";
@@ -29,7 +30,6 @@ import {
 import { backupFormat, type CheckedFile, type Manifest, writeManifest } from "./manifest.ts";
 import { openFarmDatabase } from "./open-farm-database.ts";
 import { type Removed, removeOldBackups } from "./remove-old-backups.ts";
-import { syncDirectory, writeDurably } from "./write-durably.ts";
 
 interface BackupRequest {
   /** The directory of backups; created when it is missing. */

@@ -277,6 +277,23 @@ test("a password in a URL does not appear in the message", async () => {
   });
 });
 
+test("a mirror whose files a power failure has emptied is made again", async () => {
+  const directory = mkdtempSync(join(root, "mirrors-"));
+  const opened = openMirrors({ git, directory, workingDirectory: root });
+  const { mirror } = await opened.fetchCommit(asPath, one);
+  const lose = () => {
+    for (const name of ["HEAD", "config"]) writeFileSync(join(mirror, name), "");
+  };
+
+  lose();
+  // The server that had it open notices with its first failure.
+  await expect(opened.fetchCommit(asPath, two)).rejects.toThrow("no Git repository");
+  expect((await opened.fetchCommit(asPath, two)).sha).toBe(two);
+  lose();
+  const again = openMirrors({ git, directory, workingDirectory: root });
+  expect((await again.fetchCommit(asPath, one)).sha).toBe(one);
+});
+
 test("a fetch can be cancelled", async () => {
   const cancelled = AbortSignal.abort(new Error("enough"));
 

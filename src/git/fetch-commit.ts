@@ -93,6 +93,11 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
       const where = address.kind === "local" ? address.path : address.url;
       const source = address.kind === "local" ? await repositoryOf(address.path) : address.url;
       const mirror = await mirrorOf(source);
+      const explain = async (reason: unknown): Promise<never> => {
+        // The next call makes the mirror again.
+        if (!(await mirror.isWhole())) mirrors.delete(withoutPassword(source));
+        throw reason;
+      };
       const found = async ({ sha, branch, ref }: FoundRevision): Promise<FetchedCommit> => ({
         ...(await commitIn(mirror.path, sha)),
         ...(branch === undefined ? {} : { branch }),
@@ -105,21 +110,20 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
       if (full !== undefined && (await mirror.resolve(full)) === full) return found({ sha: full });
       // One at a time for each mirror: the second fetch then finds the commits of the first.
       const turn = { queue: withoutPassword(source), name: `${where}\n${revision}` };
-      return found(
-        await turns.run(
-          turn,
-          (ended) =>
-            address.kind === "local"
-              ? fetchFromLocal(git, mirror, {
-                  path: where,
-                  repository: source,
-                  revision,
-                  signal: ended,
-                })
-              : fetchFromRemote(git, mirror, { url: source, revision, signal: ended }),
-          signal,
-        ),
+      const fetching = turns.run(
+        turn,
+        (ended) =>
+          address.kind === "local"
+            ? fetchFromLocal(git, mirror, {
+                path: where,
+                repository: source,
+                revision,
+                signal: ended,
+              })
+            : fetchFromRemote(git, mirror, { url: source, revision, signal: ended }),
+        signal,
       );
+      return found(await fetching.catch(explain));
     },
   };
 }

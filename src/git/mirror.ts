@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { CommitSha } from "#core/commit-sha.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
+import { syncDirectory, syncFile } from "#machine/write-durably.ts";
 import { gitFault } from "./git-fault.ts";
 import { withoutPassword } from "./repository-address.ts";
 import type { Git } from "./run-git.ts";
@@ -19,6 +20,8 @@ export interface Mirror {
   fetch(source: string, revision: string, signal?: AbortSignal): Promise<boolean>;
   /** Fetches all branches and tags. */
   fetchAll(source: string, signal?: AbortSignal): Promise<void>;
+  /** Returns false when its files are certainly not those of a repository: it must then be opened again. */
+  isWhole(): Promise<boolean>;
 }
 
 const fetchTimeoutMs = 10 * 60_000;
@@ -31,11 +34,17 @@ const attempts = 5;
 /** Each takes some hundred bytes. */
 const keptIds = 10_000;
 
-/** Opens the mirror of `source` (a URL or a path) in a directory of mirrors; creates it when it is new. */
+/**
+ * Opens the mirror of `source` (a URL or a path) in a directory of mirrors. Creates it when it is new, and again when
+ * its files are not those of a repository: everything in a mirror can be fetched once more.
+ */
 export async function openMirror(git: Git, directory: string, source: string): Promise<Mirror> {
   const path = join(directory, mirrorName(source));
-  if (await stat(path).catch(() => undefined)) await removeAbandoned(path, abandonedAfterMs);
-  else await createMirror(git, directory, path);
+  if (await isRepository(path)) await removeAbandoned(path, abandonedAfterMs);
+  else {
+    await removeMirror(directory, path);
+    await createMirror(git, directory, path);
+  }
 
   async function fetchInto(
     source: string,
@@ -99,6 +108,9 @@ export async function openMirror(git: Git, directory: string, source: string): P
       const fetched = await fetchInto(source, refspecs, signal, "--prune");
       if (!fetched.done) throw gitFault(source, fetched.stderr);
     },
+
+    // A disk that does not answer is no sign of damage.
+    isWhole: () => isRepository(path).catch(() => true),
   };
 }
 
@@ -117,15 +129,50 @@ function mirrorName(source: string): string {
   return `${slug.replace(/^[.-]+/, "")}-${hash}.git`;
 }
 
-/** Creates it in a temporary directory and renames it, so that a mirror is complete or absent. */
+/** Returns whether a directory has what Git expects of a repository. Throws when the disk does not answer. */
+async function isRepository(path: string): Promise<boolean> {
+  const text = (name: string) => readFile(join(path, name), "latin1").catch(absent);
+  const directory = (name: string) => stat(join(path, name)).catch(absent);
+  const head = (await text("HEAD")) ?? "";
+  const config = (await text("config")) ?? "";
+  if (!head.startsWith("ref: ") || !config.includes("[core]")) return false;
+  return (await directory("objects")) !== undefined && (await directory("refs")) !== undefined;
+}
+
+/** Only a file that is certainly absent is a sign of damage: after any other error the mirror must stay. */
+function absent(reason: unknown): undefined {
+  if ((reason as NodeJS.ErrnoException).code !== "ENOENT") throw reason;
+}
+
+async function removeMirror(directory: string, path: string): Promise<void> {
+  const aside = join(directory, `.broken-${randomUUID()}`);
+  await rename(path, aside).catch(absent);
+  await rm(aside, { recursive: true, force: true });
+}
+
+/**
+ * Creates it in a temporary directory and renames it, so that a mirror is complete or absent. Its files are synced
+ * before that: Git syncs what it fetches, and not the repository into which it does so.
+ */
 async function createMirror(git: Git, directory: string, path: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   const aside = join(directory, `.new-${randomUUID()}`);
   const { exitCode, stderr } = await git.run(["init", "--quiet", "--bare", "--template=", aside]);
   if (exitCode !== 0) throw gitFault(aside, stderr);
+  await syncBelow(aside);
   await rename(aside, path).catch(async (reason: unknown) => {
     await rm(aside, { recursive: true, force: true });
     // Another process was faster; its mirror serves as well.
     if (!(await stat(path).catch(() => undefined))) throw reason;
   });
+  await syncDirectory(directory);
+}
+
+async function syncBelow(directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) await syncBelow(path);
+    else await syncFile(path);
+  }
+  await syncDirectory(directory);
 }

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, link, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
+import { syncDirectory } from "#machine/write-durably.ts";
 
 const keyBytes = 32;
 
@@ -54,6 +55,8 @@ async function make(path: string): Promise<string> {
     await link(draft, path).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== "EEXIST") throw cause;
     });
+    // A key whose name is lost in a power failure is lost with everything that it signed or sealed.
+    await syncDirectory(dirname(path));
     return await readFile(path, "utf8");
   } catch (cause) {
     throw noKey(path, messageOf(cause));

@@ -24,6 +24,16 @@ export async function writeDurably(path: string, bytes: Uint8Array | string): Pr
   await syncDirectory(dirname(path));
 }
 
+/** Makes the bytes of a file durable (fsync). */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
 /** Makes the names of files in a directory durable (fsync of the directory). */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
