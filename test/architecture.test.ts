@@ -13,7 +13,8 @@ const mayImport: Record<string, readonly string[]> = {
   db: ["core", "machine"],
   // `proto` for the outputs of results, which provenance statements describe; `machine` to sync key files.
   access: ["core", "machine", "db", "proto"],
-  cas: ["core", "scheduling", "proto"],
+  // `machine` for the program that syncs a file system.
+  cas: ["core", "scheduling", "machine", "proto"],
   grpc: ["core", "scheduling", "proto", "cas"],
   // `machine` to sync new mirrors.
   git: ["core", "scheduling", "machine", "db", "cas", "proto"],

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -6,6 +6,7 @@ import { isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
+import { spawnWithPipes } from "#machine/spawn-with-pipes.ts";
 import { gitEnvironment } from "./config.ts";
 import { type PrivateHosts, type RemoteAccess, remoteAccess } from "./remote-access.ts";
 import { trustedDirectories } from "./trusted-directories.ts";
@@ -113,14 +114,13 @@ export async function openGit(
     ]);
     const all = [...settings, ...reaching, "--no-pager", "--literal-pathspecs", ...place, ...args];
     // Its own process group, so that its helpers (ssh, index-pack) end with it.
-    const child = spawn("git", all, {
+    const child = spawnWithPipes("git", all, {
       env: {
         ...environment,
         GIT_CONFIG_GLOBAL: configFileFor(options),
         ...options.access?.environment,
       },
       detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
     });
     // It may end before it has read everything; its exit code then gives the reason.
     child.stdin.on("error", () => {});

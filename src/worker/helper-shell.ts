@@ -1,5 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { Fault } from "#core/fault.ts";
+import { spawnWithPipes } from "#machine/spawn-with-pipes.ts";
 
 /**
  * A shell that lives as long as the worker and mounts for it.
@@ -86,11 +87,10 @@ interface OpenShell {
 async function openShell(kind: HelperShell["kind"], path: string): Promise<OpenShell> {
   const [program = "sh", ...args] = [...wrappers[kind], "sh"];
   // Detached: Ctrl-C at a terminal only reaches the worker, which decides how to stop.
-  const child = spawn(program, args, {
+  const child = spawnWithPipes(program, args, {
     cwd: "/",
     env: { PATH: path },
     detached: true,
-    stdio: "pipe",
   });
   const pending: Pending[] = [];
   const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));

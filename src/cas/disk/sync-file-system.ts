@@ -1,7 +1,8 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { Fault } from "#core/fault.ts";
+import { spawnWithPipes } from "#machine/spawn-with-pipes.ts";
 
 /**
  * Returns a function that makes everything durable that was written to a directory's file system, by `syncfs`.
@@ -17,10 +18,10 @@ export function syncFileSystem(directory: string): () => Promise<void> {
   let complaints = "";
 
   function open(): ChildProcessWithoutNullStreams {
-    const child = spawn(
+    const child = spawnWithPipes(
       "sh",
       ["-c", 'while read -r _; do sync -f -- "$1"; echo "$?"; done', "sh", directory],
-      { detached: true, stdio: "pipe" },
+      { detached: true },
     );
     const end = (line: string) => {
       if (shell === child) shell = undefined;
