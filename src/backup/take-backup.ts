@@ -148,7 +148,14 @@ async function takeInto(
         of = tables;
       },
       (schema, tables) =>
-        completed(layout, backup, request, { startedAt, schema, tables, files }, onStep, signal),
+        completed(
+          layout,
+          backup,
+          request,
+          { startedAt, schema, tables, files, eviction },
+          onStep,
+          signal,
+        ),
     );
     await recordBackup(url, backup, layout, manifest, databaseBytes);
     onStep({ kind: "removing old backups" });
@@ -173,11 +180,13 @@ async function completed(
     readonly schema: DumpedSchema;
     readonly tables: readonly DumpedTable[];
     readonly files: ReadonlyMap<string, CheckedFile>;
+    /** The lock that pauses eviction. */
+    readonly eviction: HeldLock;
   },
   onStep: (step: BackupStep) => void,
   signal: AbortSignal,
 ): Promise<Manifest> {
-  const { startedAt, schema, tables, files } = dumped;
+  const { startedAt, schema, tables, files, eviction } = dumped;
   const blobs = await backUpBlobs(
     request.store,
     layout,
@@ -213,6 +222,12 @@ async function completed(
     layout.blobs,
   ])
     await syncDirectory(directory);
+  // A suspended process, or one whose disk did not respond, may have been taken for dead.
+  if (!(await eviction.isHeld()))
+    throw new Fault(
+      "unavailable",
+      "the store may have evicted blobs before they were copied, because this backup did not respond for a time; run it again",
+    );
   await writeManifest(backup.manifest, manifest);
   return manifest;
 }

@@ -24,6 +24,8 @@ export interface HeldLock {
    * written.
    */
   readonly lost: AbortSignal;
+  /** Checks now, and not only at the next heartbeat, whether this process still has the lock. */
+  isHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
 
@@ -150,16 +152,20 @@ function holding(file: number, path: string, record: LockRecord, times: LockTime
   const losing = new AbortController();
   let last: Date | undefined;
   let beating = Promise.resolve();
-  const timer = setInterval(() => {
-    beating = beat(path, record, last).then((beaten) => {
-      if (beaten !== "lost") {
-        last = beaten;
-        return;
-      }
-      clearInterval(timer);
-      losing.abort();
-    });
-  }, times.beatMs);
+  const beatOnce = async () => {
+    const beaten = await beat(path, record, last);
+    if (beaten !== "lost") {
+      last = beaten;
+      return;
+    }
+    clearInterval(timer);
+    losing.abort();
+  };
+  const beatNow = () => {
+    beating = beating.then(beatOnce);
+    return beating;
+  };
+  const timer = setInterval(() => void beatNow(), times.beatMs);
   timer.unref();
   let released: Promise<void> | undefined;
   const release = async () => {
@@ -171,6 +177,10 @@ function holding(file: number, path: string, record: LockRecord, times: LockTime
   };
   return {
     lost: losing.signal,
+    async isHeld() {
+      if (released === undefined) await beatNow();
+      return released === undefined && !losing.signal.aborted;
+    },
     release() {
       released ??= release();
       return released;

@@ -41,6 +41,7 @@ export class MeasuringLock {
   #yielding(lock: HeldLock): HeldLock {
     return {
       lost: lock.lost,
+      isHeld: () => lock.isHeld(),
       release: async () => {
         this.#notBefore = performance.now() + 3 * lookEveryMs;
         await lock.release();

@@ -326,6 +326,38 @@ test("of two simultaneous backups one is refused, and a killed one never counts 
   }
 });
 
+test("a backup during which eviction was not paused is not complete, and reports the reason", async () => {
+  const dataDir = join(top, "evicted");
+  const backups = join(top, "evicted-backups");
+  const farm = await startFarm({ dataDir, workers: 0 });
+  const blocker = new pg.Client({ connectionString: await farmDatabaseUrl(farm) });
+  await blocker.connect();
+  try {
+    await blocker.query("begin; lock table drain in access exclusive mode");
+    const backup = startGrange(["backup", backups, "--data", dataDir]);
+    await expect
+      .poll(async () => {
+        const { rows } = await blocker.query(
+          "select from pg_locks where relation = 'drain'::regclass and not granted",
+        );
+        return rows.length;
+      })
+      .toBe(1);
+    // A server does the same when it takes a suspended backup for dead.
+    await rm(join(dataDir, "blobs", "eviction.lock"));
+    await blocker.query("rollback");
+
+    const { code, stderr } = await backup.finished;
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/may have evicted blobs before they were copied.*run it again/);
+    expect((await readdir(join(backups, "backups"))).filter(isBackupName)).toEqual([]);
+  } finally {
+    await blocker.end();
+    await farm.stop();
+  }
+});
+
 test("old backups are deleted, with the blobs that only they use", async () => {
   const { dataDir, backups, layout } = await oneSmallBackup("old");
   const stored = async () => {

@@ -8,6 +8,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
 import { openNamespacedEviction } from "#cas/disk/namespaced-eviction.ts";
 import { systemClock } from "#core/clock.ts";
+import { takeLock } from "#machine/holder-lock.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { noClaims } from "./farm-claims.ts";
 import { startEviction } from "./start-eviction.ts";
@@ -67,6 +68,25 @@ test("servers that share a store bring it under its limit, and each tells what w
     "leaving",
     "temp",
   ]);
+});
+
+test("no blob is evicted while a backup copies blobs, and the store is brought under its limit afterwards", async () => {
+  const [backedUp, other] = await Promise.all([aStore(40), aStore(40)]);
+  const backup = await takeLock(join(backedUp.directory, "eviction.lock"), "grange backup");
+  if ("holder" in backup) throw new Error("another process has the lock");
+  const [waiting, control] = await Promise.all([backedUp.start(20_000), other.start(20_000)]);
+  try {
+    // Both had a turn when the other store has been brought under its limit.
+    await expect.poll(async () => (await control.standing()).evicted).not.toBeNull();
+    expect((await backedUp.disk.usage()).blobs).toBe(41);
+
+    await backup.lock.release();
+
+    await expect.poll(async () => (await waiting.standing()).evicted).not.toBeNull();
+    expect((await backedUp.disk.usage()).bytes).toBeLessThanOrEqual(20_000);
+  } finally {
+    await Promise.all([waiting.stop(), control.stop(), backup.lock.release()]);
+  }
 });
 
 test("without a limit the store is counted, and nothing goes", async () => {
