@@ -49,6 +49,9 @@ interface MirrorsOptions {
 /** The number of cached commit texts; some hundred bytes each. */
 const keptCommits = 10_000;
 
+/** The number of commits that one process fetches. */
+const mostTogether = 100;
+
 /** How long the found repository of a directory is cached. */
 const samePlaceMs = 5_000;
 const keptPlaces = 1_000;
@@ -57,6 +60,10 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
   const mirrors = new Map<string, Promise<Mirror>>();
   const turns = sharedTurns();
   const commits = recentlyUsed<Promise<Commit>>(keptCommits);
+  /** Calls that look for an id in a mirror, by both. */
+  const looking = new Map<string, Promise<boolean>>();
+  /** Full ids that callers wait for, by source. */
+  const wanted = new Map<string, Set<CommitSha>>();
   const repositories = recentlyUsed<() => Promise<string>>(keptPlaces);
 
   /** Reads a commit's own data, which never changes. */
@@ -68,6 +75,34 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
   function repositoryOf(path: string): Promise<string> {
     const find = () => repositoryAt(git, path);
     return repositories.get(path, () => forAWhile(samePlaceMs, () => performance.now(), find))();
+  }
+
+  /** Looks for a commit in a mirror, once for callers at the same time. */
+  function isIn(mirror: Mirror, sha: CommitSha): Promise<boolean> {
+    const key = `${mirror.path}\n${sha}`;
+    const found = looking.get(key) ?? mirror.resolve(sha).then((here) => here === sha);
+    looking.set(key, found);
+    void found.catch(() => {}).then(() => looking.delete(key));
+    return found;
+  }
+
+  /**
+   * Fetches a commit together with all others that callers wait for now: one process instead of several for each.
+   * Returns false when the server refuses one of them; each is then fetched alone.
+   */
+  async function fetchWanted(
+    mirror: Mirror,
+    source: string,
+    sha: CommitSha,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const others = wanted.get(withoutPassword(source));
+    const ids = [...new Set([sha, ...(others ?? [])])].slice(0, mostTogether);
+    // An earlier turn may have fetched it.
+    if (mirror.knows(sha)) return true;
+    if (ids.length === 1) return false;
+    for (const id of ids) others?.delete(id);
+    return (await mirror.fetchTogether(source, ids, signal)) && mirror.knows(sha);
   }
 
   // Tokens in addresses change every hour; the mirror stays the same.
@@ -107,22 +142,30 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
       });
       // A full id never changes its meaning: if it is in the mirror, no network and no turn is needed.
       const full = CommitSha.safeParse(revision).data;
-      if (full !== undefined && (await mirror.resolve(full)) === full) return found({ sha: full });
+      if (full !== undefined && (await isIn(mirror, full))) return found({ sha: full });
       // One at a time for each mirror: the second fetch then finds the commits of the first.
-      const turn = { queue: withoutPassword(source), name: `${where}\n${revision}` };
-      const fetching = turns.run(
-        turn,
-        (ended) =>
-          address.kind === "local"
-            ? fetchFromLocal(git, mirror, {
-                path: where,
-                repository: source,
-                revision,
-                signal: ended,
-              })
-            : fetchFromRemote(git, mirror, { url: source, revision, signal: ended }),
-        signal,
-      );
+      const queue = withoutPassword(source);
+      const fetchInTurn = async (ended: AbortSignal): Promise<FoundRevision> => {
+        if (full !== undefined && (await fetchWanted(mirror, source, full, ended)))
+          return { sha: full };
+        return address.kind === "local"
+          ? fetchFromLocal(git, mirror, {
+              path: where,
+              repository: source,
+              revision,
+              signal: ended,
+            })
+          : fetchFromRemote(git, mirror, { url: source, revision, signal: ended });
+      };
+      const waiting = wanted.get(queue) ?? new Set();
+      wanted.set(queue, waiting);
+      if (full !== undefined) waiting.add(full);
+      const fetching = turns
+        .run({ queue, name: `${where}\n${revision}` }, fetchInTurn, signal)
+        .finally(() => {
+          if (full !== undefined) waiting.delete(full);
+          if (waiting.size === 0 && wanted.get(queue) === waiting) wanted.delete(queue);
+        });
       return found(await fetching.catch(explain));
     },
   };
