@@ -20,6 +20,7 @@ const shows: Readonly<Record<string, () => Promise<Show>>> = {
   granary: async () => (await import("./granary/granary-show.ts")).granaryShow,
   "trust-and-forge": async () =>
     (await import("./trust-and-forge/trust-and-forge-show.ts")).trustAndForgeShow,
+  security: async () => (await import("./security/security-show.ts")).securityShow,
 };
 
 const args = process.argv.slice(2);

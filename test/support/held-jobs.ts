@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 /** A job that has reported its variables and runs until the test ends it. */
 export interface HeldJob {
   readonly variables: ReadonlyMap<string, string>;
-  end(): void;
+  readonly end: () => void;
 }
 
 /** Keeps jobs running: each sends its variables to the test, and ends when the test answers. */
