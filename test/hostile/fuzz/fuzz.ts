@@ -28,14 +28,14 @@ export class BrokenLaw extends Error {
   override readonly name = "BrokenLaw";
 }
 
-export interface Crash {
+interface Crash {
   readonly target: string;
   /** As base64, to be repeated. */
   readonly input: string;
   readonly reason: string;
 }
 
-export interface Fuzzed {
+interface Fuzzed {
   readonly inputs: number;
   readonly accepted: number;
   /** The number of different outcomes: results by shape, refusals by text. */

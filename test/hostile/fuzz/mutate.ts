@@ -1,5 +1,5 @@
 /** Numbers from 0 to 1, the same for the same seed. */
-export type Draws = () => number;
+type Draws = () => number;
 
 /** Longer inputs are cut: parsers have their own tests of large inputs. */
 export const mostBytes = 4_096;
