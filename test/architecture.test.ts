@@ -16,8 +16,10 @@ const mayImport: Record<string, readonly string[]> = {
   // `machine` for the program that syncs a file system.
   cas: ["core", "scheduling", "machine", "proto"],
   grpc: ["core", "scheduling", "proto", "cas"],
+  // Calls to other hosts: which addresses they may have.
+  outgoing: ["core"],
   // `machine` to sync new mirrors.
-  git: ["core", "scheduling", "machine", "db", "cas", "proto"],
+  git: ["core", "outgoing", "scheduling", "machine", "db", "cas", "proto"],
   actions: ["core", "scheduling", "db", "cas", "proto"],
   execution: ["core", "db", "cas", "actions", "proto"],
   "size-classes": ["core", "api", "db", "execution", "proto"],
@@ -27,7 +29,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Defines what is measured of an artifact, and how. The API returns the effect of balancing sets.
   suites: ["core", "api"],
   // One hardened Git client for all modules that use Git.
-  artifacts: ["core", "machine", "suites", "git"],
+  artifacts: ["core", "outgoing", "machine", "suites", "git"],
   comparison: ["core", "api", "statistics"],
   measuring: ["core", "machine", "suites", "artifacts", "statistics", "comparison"],
   perf: ["core", "api", "db", "suites", "artifacts", "statistics", "comparison", "git"],
@@ -48,6 +50,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   graphs: [
     "core",
+    "outgoing",
     "definitions",
     "scheduling",
     "api",
@@ -104,9 +107,10 @@ const mayImport: Record<string, readonly string[]> = {
   // Copies of a farm in a directory, and their restoration; the server reports the latest copy.
   backup: ["core", "scheduling", "machine", "db", "cas"],
   // Connects to hosts of commits and pull requests. It uses the farm through interfaces.
-  forge: ["core", "api", "db", "access", "git", "comparison"],
+  forge: ["core", "outgoing", "api", "db", "access", "git", "comparison"],
   server: [
     "core",
+    "outgoing",
     "definitions",
     "scheduling",
     "api",

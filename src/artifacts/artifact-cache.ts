@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault, messageOf } from "#core/fault.ts";
-import type { PrivateHosts } from "#git/remote-access.ts";
+import type { PrivateHosts } from "#outgoing/allowed-address.ts";
 import type { PinnedPackage, Suite } from "#suites/suite.ts";
 import { type HeldFolder, openCacheFolder } from "./cache-folder.ts";
 import { checkOutCommit, type WantedCommit } from "./check-out-commit.ts";

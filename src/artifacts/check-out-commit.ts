@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
 import { gitFault } from "#git/git-fault.ts";
-import type { PrivateHosts } from "#git/remote-access.ts";
 import { parseRepositoryAddress, withoutPassword } from "#git/repository-address.ts";
 import { type Git, openGit } from "#git/run-git.ts";
+import type { PrivateHosts } from "#outgoing/allowed-address.ts";
 import { buildEnvironment } from "./config.ts";
 
 export interface WantedCommit {

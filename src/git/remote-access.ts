@@ -1,18 +1,9 @@
 import { lookup as lookUp } from "node:dns/promises";
 import { isIP } from "node:net";
 import { Fault, messageOf } from "#core/fault.ts";
-import { fitsStars } from "#core/star-pattern.ts";
+import { isAllowedAddress, type PrivateHosts } from "#outgoing/allowed-address.ts";
 import { ownEnvironment } from "./config.ts";
 import { parseRepositoryAddress, withoutPassword } from "./repository-address.ts";
-import { isMachinesOwn, isPrivateAddress } from "./special-address.ts";
-
-/**
- * The hosts on private addresses that Git may contact: names or addresses, with `*` for any characters.
- *
- * A submitter chooses an address that the farm contacts: without this list, submitters could reach the farm's own
- * network. Addresses that reveal a machine's own keys match no pattern with a `*`.
- */
-export type PrivateHosts = readonly string[];
 
 type LookUp = (host: string) => Promise<readonly string[]>;
 
@@ -93,7 +84,7 @@ async function networkSettings(
   // A proxy makes the connection itself, with its own rules.
   if (isHttp && hasProxy(env)) return noRedirects;
   const found = await addressesOf(host, lookup);
-  const allowed = found.filter((each) => isAllowed(host, each, privateHosts));
+  const allowed = found.filter((each) => isAllowedAddress(host, each, privateHosts));
   if (found.length > 0 && allowed.length === 0) {
     throw new Fault(
       "permission_denied",
@@ -123,16 +114,6 @@ async function addressesOf(host: string, lookup: LookUp): Promise<readonly strin
     if (/ENOTFOUND|ENODATA|EAI_/.test(messageOf(cause))) return [];
     throw Fault.from(cause, `looking for ${bare}`);
   }
-}
-
-function isAllowed(host: string, address: string, privateHosts: PrivateHosts): boolean {
-  if (!isPrivateAddress(address)) return true;
-  if (privateHosts.includes(address)) return true;
-  if (isMachinesOwn(address)) return false;
-  return privateHosts.some((pattern) => {
-    const parts = pattern.toLowerCase().split("*");
-    return fitsStars(parts, host.toLowerCase()) || fitsStars(parts, address);
-  });
 }
 
 const ports: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };

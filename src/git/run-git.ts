@@ -7,8 +7,9 @@ import type { Readable } from "node:stream";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { spawnWithPipes } from "#machine/spawn-with-pipes.ts";
+import type { PrivateHosts } from "#outgoing/allowed-address.ts";
 import { gitEnvironment } from "./config.ts";
-import { type PrivateHosts, type RemoteAccess, remoteAccess } from "./remote-access.ts";
+import { type RemoteAccess, remoteAccess } from "./remote-access.ts";
 import { trustedDirectories } from "./trusted-directories.ts";
 
 interface GitOptions {

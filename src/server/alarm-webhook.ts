@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Fault, messageOf } from "#core/fault.ts";
+import { guardedFetch } from "#outgoing/guarded-fetch.ts";
 import type { SendAlarm } from "#perf/alarms/send-alarms.ts";
 
 const timeoutMs = 10_000;
@@ -18,11 +19,12 @@ interface AlarmWebhook {
  */
 export function sendToAlarmWebhook({ url, secretFile }: AlarmWebhook): SendAlarm {
   const secret = readSecret(secretFile);
+  const call = guardedFetch(() => [url.hostname]);
   return async ({ id, body }) => {
     const bytes = JSON.stringify(body);
     const signature = createHmac("sha256", secret).update(bytes).digest("hex");
     try {
-      const answer = await fetch(url, {
+      const answer = await call(url, {
         method: "POST",
         body: bytes,
         // A redirect is treated like any other answer: it may lead to any host.

@@ -3,7 +3,7 @@ import { anyone, wholeFarm } from "#access/principal.ts";
 import { mayDo } from "#access/require-grant.ts";
 import { isLoopback } from "#core/host-guard.ts";
 import type { Db } from "#db/db.ts";
-import type { PrivateHosts } from "#git/remote-access.ts";
+import type { PrivateHosts } from "#outgoing/allowed-address.ts";
 import type { ServerConfig } from "./config.ts";
 
 type ReachConfig = Partial<Pick<ServerConfig, "host" | "privateHosts" | "publicUrl">>;

@@ -3,7 +3,7 @@ import { findArtifacts } from "#artifacts/find-artifacts.ts";
 import type { Clock } from "#core/clock.ts";
 import type { IdleState } from "#core/idle-state.ts";
 import type { Db } from "#db/db.ts";
-import type { PrivateHosts } from "#git/remote-access.ts";
+import type { PrivateHosts } from "#outgoing/allowed-address.ts";
 import { labTimes } from "#perf/lab-times.ts";
 import { reportHooks } from "#perf/reports/make-report.ts";
 import { unservedAnnouncer } from "#perf/requests/announce-unserved.ts";

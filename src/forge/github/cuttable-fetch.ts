@@ -7,7 +7,7 @@ interface CuttableFetch extends Service {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-export function cuttableFetch(timeoutMs: number): CuttableFetch {
+export function cuttableFetch(timeoutMs: number, call: typeof fetch): CuttableFetch {
   const stopping = new AbortController();
   const underWay = new Set<AbortController>();
   const ending = new Set<Promise<unknown>>();
@@ -22,7 +22,7 @@ export function cuttableFetch(timeoutMs: number): CuttableFetch {
       if (stopping.signal.aborted) cut.abort(stopping.signal.reason);
       underWay.add(cut);
       const answer = (async () => {
-        const got = await fetch(url, { ...init, signal: cut.signal });
+        const got = await call(url, { ...init, signal: cut.signal });
         const body = hasNoBody(got.status) ? null : await boundedBody(got, cut);
         const whole = new Response(body, { status: got.status, headers: got.headers });
         Object.defineProperty(whole, "url", { value: got.url });

@@ -5,6 +5,7 @@ import { throttling } from "@octokit/plugin-throttling";
 import { Fault } from "#core/fault.ts";
 import { type RecentlyUsed, recentlyUsed } from "#core/recently-used.ts";
 import type { Service } from "#core/service.ts";
+import { guardedFetch } from "#outgoing/guarded-fetch.ts";
 import { ForgeBusy } from "../forge-busy.ts";
 import { cuttableFetch } from "./cuttable-fetch.ts";
 import { App, Installation } from "./github-answers.ts";
@@ -54,7 +55,11 @@ const installationMs = 600_000;
 const longestTurnMs = 60_000;
 
 export function githubClient(config: FullGitHubConfig): GitHubClient {
-  const cuttable = cuttableFetch(config.timeoutMs);
+  const cuttable = cuttableFetch(
+    config.timeoutMs,
+    // A redirect may name any other host.
+    guardedFetch(() => [new URL(config.api).hostname]),
+  );
   const { pace } = config;
   const paces = {
     global: pacedByKey(pace.concurrent, 0, cuttable.wait),

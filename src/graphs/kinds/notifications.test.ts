@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { everybody } from "#access/principal.ts";
-import { isPrivateAddress } from "#git/special-address.ts";
+import { isPrivateAddress } from "#outgoing/special-address.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { cancelGraph } from "../cancel-graph.ts";
 import { afterTry, deliverNotifications } from "./deliver-notifications.ts";

@@ -1,4 +1,4 @@
-import { isLoopbackAddress, isPrivateAddress } from "#git/special-address.ts";
+import { isLoopbackAddress, isPrivateAddress } from "#outgoing/special-address.ts";
 
 /**
  * Where the farm may send notifications: prefixes of URLs, from the server's configuration.

@@ -5,6 +5,7 @@ import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { isLoopback } from "#core/host-guard.ts";
 import type { Db } from "#db/db.ts";
+import { guardedFetch } from "#outgoing/guarded-fetch.ts";
 import { acceptingIssuedTokens } from "#sign-in/issuers/accept-issued-tokens.ts";
 import { issuedTokenService } from "#sign-in/issuers/issued-token-service.ts";
 import { type IdentityProvider, identityProvider } from "#sign-in/provider/identity-provider.ts";
@@ -21,7 +22,10 @@ export interface SignInModule {
 }
 
 export type SignInConfig = Partial<
-  Pick<ServerConfig, "oidc" | "publicUrl" | "sessionIdleMs" | "sessionMs" | "host" | "tlsCert">
+  Pick<
+    ServerConfig,
+    "oidc" | "publicUrl" | "privateHosts" | "sessionIdleMs" | "sessionMs" | "host" | "tlsCert"
+  >
 >;
 
 /**
@@ -32,15 +36,22 @@ export async function openSignIn(
   config: SignInConfig,
 ): Promise<{ readonly callers: CallerRegistry; readonly signIn: SignInModule }> {
   refuseSessionsInTheClear(config);
+  // An operator or administrator named this host; the addresses in its answers are its own choice.
+  const fetchFrom = (host: string) => guardedFetch(() => [host, ...(config.privateHosts ?? [])]);
   const sessions = sessionService(db, clock, {
     idleMs: config.sessionIdleMs ?? sessionTimes.idleMs,
     wholeMs: config.sessionMs ?? sessionTimes.wholeMs,
   });
-  const issued = issuedTokenService(db, clock, (why) => logger.info({ why }, "refused"));
+  const issued = issuedTokenService(db, clock, fetchFrom, (why) => logger.info({ why }, "refused"));
   const callers = acceptingIssuedTokens(callerRegistry(db, clock), issued, () =>
     sessions.forgetAll(),
   );
-  const provider = config.oidc && identityProvider(await withSecret(config.oidc));
+  const provider =
+    config.oidc &&
+    identityProvider({
+      ...(await withSecret(config.oidc)),
+      call: fetchFrom(new URL(config.oidc.issuer).hostname),
+    });
   return { callers, signIn: { sessions, provider, publicUrl: config.publicUrl } };
 }
 

@@ -7,7 +7,7 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db } from "#db/db.ts";
 import { rightsOf } from "../rights-of.ts";
 import { algorithms, type IssuedToken, parseIssuedToken, refusal } from "./issued-token.ts";
-import { issuerKeys } from "./issuer-keys.ts";
+import { type FetchFrom, issuerKeys } from "./issuer-keys.ts";
 import { ruleFor } from "./rule-for-token.ts";
 import { issuersAt, type TrustedIssuer } from "./trusted-issuer.store.ts";
 
@@ -35,9 +35,10 @@ interface Believed {
 export function issuedTokenService(
   db: Db,
   clock: Clock,
+  fetchFrom: FetchFrom,
   refused: (why: string) => void = () => {},
 ): IssuedTokenService {
-  const keysOf = issuerKeys();
+  const keysOf = issuerKeys(fetchFrom);
   let kept = recentlyUsed<Believed>(mostKept);
 
   const check = async (token: IssuedToken): Promise<{ rule: TrustedIssuer; exp: number }> => {

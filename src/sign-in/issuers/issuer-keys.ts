@@ -1,4 +1,4 @@
-import { createRemoteJWKSet } from "jose";
+import { createRemoteJWKSet, customFetch } from "jose";
 import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
 import { discoveryAddress, whyNoIssuer } from "./issuer-address.ts";
@@ -16,23 +16,29 @@ const mostBytes = 256 * 1024;
 
 const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
-/** Returns the published keys of issuers. Only addresses of trusted issuers are contacted. */
-export function issuerKeys(): (issuer: string) => Promise<KeyFinder> {
+/** Returns how to call the services of a host. Private addresses of other hosts are refused. */
+export type FetchFrom = (host: string) => typeof fetch;
+
+/**
+ * Returns the published keys of issuers. Only addresses of trusted issuers are contacted; an issuer that names another
+ * host for its keys cannot name one on a private address.
+ */
+export function issuerKeys(fetchFrom: FetchFrom): (issuer: string) => Promise<KeyFinder> {
   const known = new Map<string, { readonly until: number; readonly keys: Promise<KeyFinder> }>();
 
   return (issuer) => {
     const found = known.get(issuer);
     if (found !== undefined && Date.now() < found.until) return found.keys;
-    const keys = discover(issuer);
+    const keys = discover(issuer, fetchFrom(new URL(issuer).hostname));
     known.set(issuer, { until: Date.now() + believedMs, keys });
     keys.catch(() => known.set(issuer, { until: Date.now() + failureBelievedMs, keys }));
     return keys;
   };
 }
 
-async function discover(issuer: string): Promise<KeyFinder> {
+async function discover(issuer: string, call: typeof fetch): Promise<KeyFinder> {
   try {
-    const response = await fetch(discoveryAddress(issuer), {
+    const response = await call(discoveryAddress(issuer), {
       // A redirect would lead to an address that was not configured.
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
@@ -48,6 +54,7 @@ async function discover(issuer: string): Promise<KeyFinder> {
       timeoutDuration: timeoutMs,
       cooldownDuration: cooldownMs,
       cacheMaxAge: believedMs,
+      [customFetch]: call,
     });
   } catch (cause) {
     throw new Fault("unavailable", `${issuer} does not say its keys: ${messageOf(cause)}`, {

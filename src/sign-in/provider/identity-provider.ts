@@ -11,6 +11,8 @@ interface ProviderSettings {
   readonly name: string;
   readonly claims: ClaimNames;
   readonly scope: string;
+  /** Calls the provider. Its own answers name further addresses: private ones of other hosts are refused. */
+  readonly call: typeof fetch;
 }
 
 /** The address to which the provider redirects users; it must be configured at the provider. */
@@ -95,7 +97,7 @@ export function identityProvider(settings: ProviderSettings): IdentityProvider {
   };
 }
 
-async function discover({ issuer, clientId, clientSecret, name }: ProviderSettings) {
+async function discover({ issuer, clientId, clientSecret, name, call }: ProviderSettings) {
   try {
     const config = await oidc.discovery(
       issuer,
@@ -104,6 +106,7 @@ async function discover({ issuer, clientId, clientSecret, name }: ProviderSettin
       clientSecret === undefined ? oidc.None() : withSecret(clientSecret),
       {
         timeout: timeoutSeconds,
+        [oidc.customFetch]: (url, options) => call(url, options as RequestInit),
         // Only a provider on this machine may be without TLS: the configuration ensures this.
         execute: [
           ...(issuer.protocol === "http:" ? [oidc.allowInsecureRequests] : []),
