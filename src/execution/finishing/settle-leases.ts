@@ -122,17 +122,18 @@ export async function settleLeases(
     ),
   ];
   let after: readonly unknown[] = [];
-  const sent = together([
-    publishFinished(tx, finished, rules.hooks, served),
+  const published = publishFinished(tx, finished, rules.hooks, served);
+  // One after the other: both may advance the same graph, and each computes its counts from those that it reads.
+  const moved =
     again.length === 0
       ? undefined
-      : rules.hooks.onProgress?.(
-          tx,
-          again.map(({ id, attempt }) => ({ id, kind: "queued" as const, attempt })),
-        ),
-    ...stored,
-    known,
-  ]).then(
+      : published.then(() =>
+          rules.hooks.onProgress?.(
+            tx,
+            again.map(({ id, attempt }) => ({ id, kind: "queued" as const, attempt })),
+          ),
+        );
+  const sent = together([published, moved, ...stored, known]).then(
     (each) => {
       after = each.slice(0, 2);
     },
