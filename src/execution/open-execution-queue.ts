@@ -133,6 +133,7 @@ export async function openExecutionQueue(parts: {
     logger,
     hooks,
     idle: parts.idle,
+    everyMs: times.hedgeEveryMs,
     mostAttempts: times.mostAttempts,
     transaction: (work) => dispatcher.transaction(work),
     changed: (ids) => watch.changed(ids),

@@ -15,6 +15,8 @@ export interface QueueTimes {
   readonly pollMs: number;
   /** An execution that has waited this long is exempt from lanes and shares: see `isOverdue`. */
   readonly overdueAfterMs: number;
+  /** How often second runs are started and checked. */
+  readonly hedgeEveryMs: number;
   /** How late a follower learns of a change when the notification was lost. */
   readonly sweepEveryMs: number;
 }
@@ -31,5 +33,6 @@ export const usualTimes: QueueTimes = {
   pollMs: 1_000,
   // The acceptable wait: fairness must not cause a longer one.
   overdueAfterMs: 15 * 60_000,
+  hedgeEveryMs: 500,
   sweepEveryMs: 5_000,
 };

@@ -26,9 +26,6 @@ import {
 } from "./hedge.store.ts";
 import { hedgeDecisionOf } from "./hedge-decision.ts";
 
-/** How often second runs are started and checked, in ms. */
-const everyMs = 500;
-
 interface Hedges extends Service {
   /** Runs one round, which otherwise runs regularly. */
   lookAfter(): Promise<void>;
@@ -46,6 +43,8 @@ export function hedges(parts: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly idle?: IdleState | undefined;
+  /** How often second runs are started and checked. */
+  readonly everyMs: number;
   readonly mostAttempts: number;
   readonly hooks: QueueHooks;
   /** The queue's own transaction: executions that it queues are handed out right after the commit. */
@@ -76,7 +75,8 @@ export function hedges(parts: {
     });
 
   const takeUp = async (won: Hedge) => {
-    const rules = { now: clock.now(), mostAttempts: parts.mostAttempts, hooks };
+    const { everyMs, mostAttempts } = parts;
+    const rules = { now: clock.now(), everyMs, mostAttempts, hooks };
     const after = await transaction((tx) => endWithHedge(tx, won, rules));
     parts.changed([won.original]);
     after?.();
@@ -107,7 +107,7 @@ export function hedges(parts: {
     await apart(() => looking(closeHedges));
   };
 
-  const endTimer = startPacedTimer(everyMs, parts.idle, () => {
+  const endTimer = startPacedTimer(parts.everyMs, parts.idle, () => {
     running ??= lookAfter()
       .catch((reason: unknown) => {
         logger.warn({ reason: messageOf(reason) }, "could not look after second runs");
@@ -130,7 +130,12 @@ export function hedges(parts: {
 async function endWithHedge(
   tx: Tx,
   won: Hedge,
-  rules: { readonly now: Date; readonly mostAttempts: number; readonly hooks: QueueHooks },
+  rules: {
+    readonly now: Date;
+    readonly everyMs: number;
+    readonly mostAttempts: number;
+    readonly hooks: QueueHooks;
+  },
 ): Promise<AfterCommit | undefined> {
   const { now } = rules;
   await preferIndexes(tx);
@@ -140,7 +145,7 @@ async function endWithHedge(
   const [view] = await readExecutions(tx, [won.hedge]);
   const finished = view?.finished;
   if (finished === undefined) return undefined;
-  const lease = await takeOverLease(tx, won, new Date(now.getTime() + everyMs));
+  const lease = await takeOverLease(tx, won, new Date(now.getTime() + rules.everyMs));
   if (lease === undefined) return undefined;
   if (held !== undefined) {
     const message = `a second run, on ${finished.worker ?? "a greater class"}, was done first`;

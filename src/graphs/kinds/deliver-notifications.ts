@@ -17,7 +17,16 @@ const turnMs = 120_000;
 
 /** Sends the notifications that are due at `now`. Returns how many. */
 export async function deliverNotifications(
-  { db, webhooks }: { readonly db: Db; readonly webhooks: Webhooks },
+  {
+    db,
+    webhooks,
+    send = sendToWebhook,
+  }: {
+    readonly db: Db;
+    readonly webhooks: Webhooks;
+    /** Another way than HTTP, for the simulation. */
+    readonly send?: (webhooks: Webhooks, notification: Notification) => Promise<string | undefined>;
+  },
   now: Date,
 ): Promise<number> {
   await dropNotificationsOfEndedRuns(db);
@@ -25,7 +34,7 @@ export async function deliverNotifications(
   if (taken.length === 0) return 0;
   const delivered = await mapAtMost(atOnce, taken, async (notification) => ({
     notification,
-    told: afterTry(notification, await sendToWebhook(webhooks, notification), now),
+    told: afterTry(notification, await send(webhooks, notification), now),
   }));
   await db.transaction((tx) => keepTold(tx, delivered, now));
   return taken.length;
