@@ -32,7 +32,7 @@ const keepAliveMs = 30_000;
 
 /** node-postgres returns int8 as text; our values are counters and sizes, which are safe as numbers. */
 const int8 = 20;
-const types: pg.CustomTypesConfig = {
+export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text" | "binary") =>
     oid === int8 && format !== "binary"
       ? safeInteger
@@ -47,7 +47,7 @@ export function openPostgres(options: PostgresOptions): Db {
     keepAliveInitialDelayMillis: keepAliveMs,
     query_timeout: limits.call.answerMs,
     application_name: options.applicationName ?? "grange",
-    types,
+    types: columnTypes,
     // Statements of one connection are sent without waiting for each other's answers.
     pipeline: true,
     stream: gatheringSocket,
@@ -185,7 +185,7 @@ function over(
 const lists = new WeakMap<z.ZodType, z.ZodType>();
 
 /** A schema is created once: its first use costs more than all parsing with it in a transaction. */
-function rowsOf<Row extends z.ZodType>(row: Row): z.ZodArray<Row> {
+export function rowsOf<Row extends z.ZodType>(row: Row): z.ZodArray<Row> {
   const known = lists.get(row) ?? z.array(row);
   lists.set(row, known);
   return known as z.ZodArray<Row>;

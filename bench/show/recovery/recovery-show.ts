@@ -4,11 +4,15 @@ import { claimsOfManyWorkers } from "./claims-of-many-workers.ts";
 import { durableBlobs } from "./durable-blobs.ts";
 import { parallelSubmissions } from "./parallel-submissions.ts";
 import { manyRandomKills, randomKills } from "./random-kills.ts";
+import { longSimulation, plantedBugsFound, simulation } from "./simulation.ts";
 
 /** Whether a farm recovers from failures, and works under load. */
 export const recoveryShow: Show = {
   name: "recovery",
   measurements: [
+    simulation,
+    longSimulation,
+    plantedBugsFound,
     randomKills,
     manyRandomKills,
     byTests("backup under load, everything destroyed, restored", "test/faults/backup.test.ts"),

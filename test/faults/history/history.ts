@@ -158,9 +158,14 @@ export class HistoryChecker {
       .map(({ promise, about, what }): Violation => ({ promise, subject: about, what }));
     for (const [graph, { isAccepted, isAnswered }] of this.#graphs)
       if (isAccepted && !isAnswered)
-        lost.push({ promise: "P1", subject: graph, what: "it was accepted, and nobody saw it end" });
+        lost.push({
+          promise: "P1",
+          subject: graph,
+          what: "it was accepted, and nobody saw it end",
+        });
     for (const [subject, isRead] of this.#blobs)
-      if (!isRead) lost.push({ promise: "P1", subject, what: "it was acknowledged, and never read" });
+      if (!isRead)
+        lost.push({ promise: "P1", subject, what: "it was acknowledged, and never read" });
     return lost;
   }
 
@@ -196,7 +201,9 @@ export class HistoryChecker {
         return [{ promise: "P1", subject: graph, what: "it was accepted, and is not there" }];
       case "gave-up":
         one.isAnswered = true;
-        return [{ promise: "P8", subject: graph, what: "it did not end after the faults had ended" }];
+        return [
+          { promise: "P8", subject: graph, what: "it did not end after the faults had ended" },
+        ];
       case "asked":
         one.ended.clear();
         one.results.clear();
@@ -226,18 +233,34 @@ export class HistoryChecker {
       const before = one.ended.get(job);
       const name = job === "" ? "the graph" : job;
       if (before !== undefined && before !== state)
-        wrong.push({ promise: "P3", subject: graph, what: `${name} was ${before}, and ${state} later` });
+        wrong.push({
+          promise: "P3",
+          subject: graph,
+          what: `${name} was ${before}, and ${state} later`,
+        });
       if (before === undefined && terminal.has(state)) one.ended.set(job, state);
       if (state === "cancelled" && !one.isToEnd && one.isAccepted && seen.at !== undefined)
-        wrong.push({ promise: "P1", subject: graph, what: `${name} was cancelled; nobody had asked` });
+        wrong.push({
+          promise: "P1",
+          subject: graph,
+          what: `${name} was cancelled; nobody had asked`,
+        });
       const waits = one.timers[job];
       if (state === "succeeded" && waits !== undefined && seen.at !== undefined) {
         const earlyMs = one.submittedAt + waits - seen.at;
         if (earlyMs > 0)
-          wrong.push({ promise: "edges", subject: graph, what: `the timer ${job} was ${earlyMs} ms early` });
+          wrong.push({
+            promise: "edges",
+            subject: graph,
+            what: `the timer ${job} was ${earlyMs} ms early`,
+          });
       }
       if (state === "succeeded" && one.notifies.includes(job) && !one.notified.has(job))
-        wrong.push({ promise: "P4", subject: graph, what: `${job} succeeded, and nobody was notified` });
+        wrong.push({
+          promise: "P4",
+          subject: graph,
+          what: `${job} succeeded, and nobody was notified`,
+        });
     }
     return wrong;
   }
@@ -273,7 +296,8 @@ function result(seen: Extract<GraphObservation, { kind: "result" }>, one: SeenGr
   const { graph, job } = seen;
   const wrong: Violation[] = [];
   const problem = problemOfResult(seen);
-  if (problem !== undefined) wrong.push({ ...problem, subject: graph, what: `${job}: ${problem.what}` });
+  if (problem !== undefined)
+    wrong.push({ ...problem, subject: graph, what: `${job}: ${problem.what}` });
   const whole = `${seen.log}\0${seen.output}`;
   const before = one.results.get(job);
   if (before !== undefined && before !== whole)

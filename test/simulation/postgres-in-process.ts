@@ -1,0 +1,162 @@
+import { type PGlite, protocol } from "@electric-sql/pglite";
+import pg from "pg";
+import { columnTypes } from "#db/postgres.ts";
+
+/** The answer to one statement. */
+export interface Answer {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** The rows that it changed or returned. */
+  readonly count: number;
+  /** `COMMIT`, `UPDATE`; empty for several statements at once. */
+  readonly command: string;
+}
+
+interface Prepared {
+  readonly name: string;
+  /** A statement may fail after it was parsed. */
+  isParsed: boolean;
+  columns: readonly Column[] | undefined;
+}
+
+interface Column {
+  readonly name: string;
+  readonly parse: (text: string) => unknown;
+}
+
+type Message =
+  InstanceType<typeof protocol.Parser> extends {
+    parse(buffer: never, callback: (message: infer M) => void): void;
+  }
+    ? M
+    : never;
+
+/**
+ * The one connection of a PostgreSQL that runs as WebAssembly in this process.
+ *
+ * It answers synchronously: between two statements nothing else happens. Statements are prepared once, as node-postgres
+ * does it for the farm, and their values are read in the same way.
+ */
+export class PostgresInProcess {
+  readonly #pglite: PGlite;
+  readonly #prepared = new Map<string, Prepared>();
+  #names = 0;
+  readonly #notified: (channel: string, payload: string) => void;
+
+  constructor(pglite: PGlite, notified: (channel: string, payload: string) => void) {
+    this.#pglite = pglite;
+    this.#notified = notified;
+  }
+
+  /** Runs a statement with values. @throws pg.DatabaseError */
+  run(text: string, values: readonly unknown[]): Answer {
+    const known = this.#prepared.get(text);
+    const prepared = known ?? { name: `s${this.#names++}`, isParsed: false, columns: undefined };
+    this.#prepared.set(text, prepared);
+    const { serialize } = protocol;
+    const messages = [
+      ...(prepared.isParsed ? [] : [serialize.parse({ name: prepared.name, text })]),
+      serialize.bind({ statement: prepared.name, values: values.map(asText) }),
+      ...(prepared.columns === undefined ? [serialize.describe({ type: "P" })] : []),
+      serialize.execute({}),
+      serialize.sync(),
+    ];
+    return this.#exchange(Buffer.concat(messages), prepared);
+  }
+
+  /** Runs statements without values. @throws pg.DatabaseError */
+  script(text: string): Answer {
+    return this.#exchange(protocol.serialize.query(text), undefined);
+  }
+
+  #exchange(message: Uint8Array, prepared: Prepared | undefined): Answer {
+    const raw = withoutTimers(() => this.#pglite.execProtocolRawSync(message));
+    let columns = prepared?.columns;
+    let failure: Error | undefined;
+    let command = "";
+    let count = 0;
+    const rows: Record<string, unknown>[] = [];
+    new protocol.Parser().parse(raw, (each: Message) => {
+      if (each.name === "parseComplete" && prepared !== undefined) {
+        prepared.isParsed = true;
+      } else if (is(each, "rowDescription")) {
+        columns = each.fields.map(({ name, dataTypeID }) => ({
+          name,
+          parse: columnTypes.getTypeParser(dataTypeID, "text") as (text: string) => unknown,
+        }));
+      } else if (is(each, "dataRow")) {
+        const row: Record<string, unknown> = {};
+        columns?.forEach(({ name, parse }, at) => {
+          const text = each.fields[at];
+          row[name] = text === null || text === undefined ? null : parse(text);
+        });
+        rows.push(row);
+      } else if (is(each, "commandComplete")) {
+        const [first = ""] = each.text.split(" ");
+        command = first;
+        count = Number(/\d+$/.exec(each.text)?.[0] ?? 0);
+      } else if (is(each, "error")) {
+        const { code, constraint } = each;
+        const error = new pg.DatabaseError(textOf(each), each.length, "error");
+        failure ??= Object.assign(error, { code, constraint });
+      } else if (is(each, "notification")) {
+        this.#notified(each.channel, each.payload);
+      }
+    });
+    if (failure !== undefined) throw failure;
+    if (prepared !== undefined) prepared.columns = columns ?? [];
+    return { rows, count, command };
+  }
+}
+
+/** PostgreSQL sets alarms with `setTimeout`; here it does without them, because they depend on what ran before. */
+function withoutTimers<T>(run: () => T): T {
+  const timers = globalThis.setTimeout;
+  globalThis.setTimeout = (() => 0) as unknown as typeof timers;
+  try {
+    return run();
+  } finally {
+    globalThis.setTimeout = timers;
+  }
+}
+
+interface Kinds {
+  readonly rowDescription: { readonly fields: { name: string; dataTypeID: number }[] };
+  readonly dataRow: { readonly fields: readonly (string | null)[] };
+  readonly commandComplete: { readonly text: string };
+  readonly error: {
+    readonly message: string;
+    readonly length: number;
+    readonly code: string;
+    readonly constraint: string | undefined;
+  };
+  readonly notification: { readonly channel: string; readonly payload: string };
+}
+
+function is<Name extends keyof Kinds>(
+  message: Message,
+  name: Name,
+): message is Message & Kinds[Name] {
+  return message.name === name;
+}
+
+function textOf({ message }: { readonly message: string }): string {
+  return message;
+}
+
+/** As node-postgres writes values. */
+function asText(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
+  if (Array.isArray(value)) return arrayText(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function arrayText(values: readonly unknown[]): string {
+  const parts = values.map((value) => {
+    if (Array.isArray(value)) return arrayText(value);
+    const text = asText(value);
+    return text === null ? "NULL" : `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+  });
+  return `{${parts.join(",")}}`;
+}
