@@ -60,6 +60,15 @@ export function grantOfMachine(
   }
 }
 
+/** A collector downloads the artifacts that it measures, which are blobs of the default project. */
+const readsArtifacts: Grant = {
+  verb: "read",
+  repository: defaultProject,
+  branch: "*",
+  priorityCap: null,
+  top: false,
+};
+
 /**
  * Registers a machine with its grant. Returns the enrolment token, which the machine exchanges for a token of its own.
  */
@@ -74,6 +83,7 @@ export async function createEnrolment(
   }
   await keepPrincipalAs(tx, principal, wanted.kind);
   await insertGrant(tx, principal, wanted.grant, createdBy);
+  if (wanted.kind === "collector") await insertGrant(tx, principal, readsArtifacts, createdBy);
   const token = newEnrolmentToken();
   const fingerprint = fingerprintOf(token);
   const expiresAt = new Date(now.getTime() + wanted.expiresInMs);

@@ -28,6 +28,20 @@ export function executionStandings(tx: Tx, ids: readonly string[]): Promise<Exec
   );
 }
 
+const Origin = z.object({ project: z.string(), invocation: z.string() });
+
+/** Returns the project of an execution, and the invocation that requested it first: for graphs, the graph's id. */
+export async function originOfExecution(
+  tx: Tx,
+  id: ExecutionId,
+): Promise<z.infer<typeof Origin> | undefined> {
+  const [row] = await tx.many(
+    Origin,
+    sql`select project, invocation from execution where id = ${id}`,
+  );
+  return row;
+}
+
 const Terms = z.object({
   domain: z.string(),
   sizeClass: z.number(),

@@ -92,6 +92,15 @@ export async function buildWithId(tx: Tx, id: string): Promise<GranaryBuildRepor
   return report;
 }
 
+/** Returns the project of a build; undefined when there is no such build. */
+export async function projectOfBuild(tx: Tx, id: string): Promise<string | undefined> {
+  const [row] = await tx.many(
+    z.object({ project: z.string() }),
+    sql`select project from granary_build where id = ${id}`,
+  );
+  return row?.project;
+}
+
 /** Returns the savings of granaries by day, the latest first. Days without builds are left out. */
 export function savingsSince(tx: Tx, project: string, since: Date): Promise<SavingsOfDay[]> {
   return tx.many(

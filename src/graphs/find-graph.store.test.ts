@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { allPlaces } from "#core/place-patterns.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { farmOfGraphs } from "./farm-of-graphs.fixture.ts";
 import { findGraphs } from "./find-graph.store.ts";
@@ -29,5 +30,5 @@ test.each([
   { written: "aaaaaaaa' or true", found: 0 },
   { written: "----", found: 0 },
 ])("$written finds $found graphs", async ({ written, found }) => {
-  expect(await findGraphs(db, written)).toHaveLength(found);
+  expect(await findGraphs(db, written, allPlaces)).toHaveLength(found);
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { everybody } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
+import { allPlaces } from "#core/place-patterns.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { cancelGraph, passCancellationsOn } from "./cancel-graph.ts";
@@ -256,11 +257,15 @@ test("each change has a version, and a request since a version returns the later
 });
 
 test("graphs are listed newest first, page by page, and repositories with their latest", async () => {
-  const all = await listGraphs(db, { limit: 100 });
-  const page = await listGraphs(db, { limit: 2, before: GraphId.parse(all[0]?.id) });
+  const all = await listGraphs(db, { limit: 100, places: allPlaces });
+  const page = await listGraphs(db, {
+    limit: 2,
+    before: GraphId.parse(all[0]?.id),
+    places: allPlaces,
+  });
 
   expect(page.map((graph) => graph.id)).toEqual(all.slice(1, 3).map((graph) => graph.id));
-  expect((await listRepositories(db))[0]).toMatchObject({
+  expect((await listRepositories(db, allPlaces))[0]).toMatchObject({
     graphs: all.length,
     latest: { id: all[0]?.id },
   });

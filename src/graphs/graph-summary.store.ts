@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { GraphSummary, Repository } from "#api/graph.ts";
 import { GraphState, JobState } from "#api/job-state.ts";
+import type { PlacePatterns } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
+import { hasSomePlace, inPlaces } from "#db/in-places.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import type { GraphId } from "./graph-id.ts";
 import { repositoryName } from "./repository-name.ts";
@@ -89,14 +91,16 @@ interface GraphListing {
   readonly limit: number;
   /** Only graphs older than this one. */
   readonly before?: GraphId | undefined;
+  /** Only graphs at these places. */
+  readonly places: PlacePatterns;
 }
 
 /** Graphs, the newest first. */
 export function listGraphs(
   tx: Tx,
-  { repository, commit, limit, before }: GraphListing,
+  { repository, commit, limit, before, places }: GraphListing,
 ): Promise<GraphSummary[]> {
-  const conditions: Sql[] = [sql`true`];
+  const conditions: Sql[] = [inPlaces(places, sql`repository`, sql`branch`)];
   if (commit !== undefined) conditions.push(sql`commit = ${commit}`);
   if (repository !== undefined && commit === undefined) {
     conditions.push(sql`repository = ${repository}`);
@@ -114,13 +118,18 @@ export function listGraphs(
 
 const RepositoryRow = z.object({ name: z.string(), url: z.string(), graphs: z.number() });
 
-/** All repositories, the one with the newest graph first. */
-export async function listRepositories(tx: Tx): Promise<Repository[]> {
+/**
+ * Repositories with a branch among the places, the one with the newest graph first. Only graphs at the places count.
+ */
+export async function listRepositories(tx: Tx, places: PlacePatterns): Promise<Repository[]> {
   const repositories = await tx.many(
     RepositoryRow,
     sql`
       select repository.name, repository.url, count(graph.id) as graphs
-      from repository left join graph on graph.repository = repository.name
+      from repository
+      left join graph on graph.repository = repository.name
+        and ${inPlaces(places, sql`graph.repository`, sql`graph.branch`)}
+      where ${hasSomePlace(places, sql`repository.name`)}
       group by repository.name
       order by max(graph.number) desc nulls last, repository.name
     `,
@@ -131,7 +140,10 @@ export async function listRepositories(tx: Tx): Promise<Repository[]> {
       select ${columns}
       from repository
       cross join lateral (
-        select * from graph where graph.repository = repository.name order by number desc limit 1
+        select * from graph
+        where graph.repository = repository.name
+          and ${inPlaces(places, sql`graph.repository`, sql`graph.branch`)}
+        order by number desc limit 1
       ) as graph
     `,
   );

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { CommitStanding, type Search, type SearchCommit } from "#api/search.ts";
 import { CommitSha } from "#core/commit-sha.ts";
+import type { PlacePatterns } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
+import { inPlaces } from "#db/in-places.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 
@@ -240,21 +242,35 @@ export function commitsOfSearch(
   );
 }
 
+/** Returns the repository and the branch of a search. */
+export async function placeOfSearch(
+  tx: Tx,
+  id: SearchId,
+): Promise<{ readonly repository: string; readonly branch: string } | undefined> {
+  const [place] = await tx.many(
+    z.object({ repository: z.string(), branch: z.string() }),
+    sql`select repository, branch from range_search where id = ${id}`,
+  );
+  return place;
+}
+
 /** Returns a search by its id. */
 export async function findSearch(tx: Tx, id: SearchId): Promise<Search | undefined> {
   const [found] = await searches(tx, sql`id = ${id}`, 1);
   return found;
 }
 
-/** Returns the newest searches, of one repository or of all. */
+/** Returns the newest searches at the places, of one repository or of all. */
 export function newestSearches(
   tx: Tx,
   repository: string | undefined,
   most: number,
+  places: PlacePatterns,
 ): Promise<Search[]> {
   return searches(
     tx,
-    sql`(${repository === undefined} or repository = ${repository ?? null})`,
+    sql`(${repository === undefined} or repository = ${repository ?? null})
+      and ${inPlaces(places, sql`repository`, sql`branch`)}`,
     most,
   );
 }

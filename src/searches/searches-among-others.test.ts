@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { insertGrant } from "#access/grant.store.ts";
 import { everybody, type Grant, type Principal } from "#access/principal.ts";
 import { StartSearch } from "#api/search.ts";
+import { allPlaces } from "#core/place-patterns.ts";
 import { sql } from "#db/sql.ts";
 import { listGraphs } from "#graphs/graph-summary.store.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
@@ -38,7 +39,9 @@ test("cancelling a search during a request also ends the requested graph", async
   await stepSearches({ ...services, mirrors }, id);
 
   const { set } = await searchOf(id);
-  const graphs = (await listGraphs(db, { limit: 50 })).filter((graph) => graph.set === set);
+  const graphs = (await listGraphs(db, { limit: 50, places: allPlaces })).filter(
+    (graph) => graph.set === set,
+  );
   expect(graphs.map(({ state }) => state)).toEqual(["cancelled"]);
 });
 
@@ -148,7 +151,9 @@ test("cancelling again ends graphs that a crashed server left running", async ()
   await cancelSearch(db, farm.queue, id as SearchId, everybody);
 
   const { set } = await searchOf(id);
-  const graphs = (await listGraphs(db, { limit: 50 })).filter((graph) => graph.set === set);
+  const graphs = (await listGraphs(db, { limit: 50, places: allPlaces })).filter(
+    (graph) => graph.set === set,
+  );
   expect(graphs.map(({ state }) => state)).toEqual(["cancelled", "cancelled"]);
 });
 

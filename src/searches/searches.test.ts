@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { everybody } from "#access/principal.ts";
 import { StartSearch } from "#api/search.ts";
+import { allPlaces } from "#core/place-patterns.ts";
 import { sql } from "#db/sql.ts";
 import { listGraphs } from "#graphs/graph-summary.store.ts";
 import { jobDetail } from "#graphs/job-detail.store.ts";
@@ -103,7 +104,9 @@ describe("a bisection", () => {
     expect(forecast).toMatchObject({ rounds: 2, probes: 4 });
     expect(tested).toHaveLength(4);
     const { set } = await searchOf(id);
-    const graphs = (await listGraphs(db, { limit: 50 })).filter((graph) => graph.set === set);
+    const graphs = (await listGraphs(db, { limit: 50, places: allPlaces })).filter(
+      (graph) => graph.set === set,
+    );
     expect(graphs).toHaveLength(4);
     expect(graphs.map(({ jobs }) => jobs)).toEqual([2, 2, 2, 2]);
     expect(graphs.map(({ parent }) => parent?.kind ?? null)).toEqual([
@@ -222,7 +225,9 @@ test("a cancelled search ends its graphs, and requests no more", async () => {
   expect(found).toBe(true);
   const search = await searchOf(id);
   expect(search).toMatchObject({ state: "cancelled", message: "cancelled by anyone" });
-  const graphs = (await listGraphs(db, { limit: 50 })).filter(({ set }) => set === search.set);
+  const graphs = (await listGraphs(db, { limit: 50, places: allPlaces })).filter(
+    ({ set }) => set === search.set,
+  );
   expect(graphs.map(({ state }) => state)).toEqual(["cancelled", "cancelled", "cancelled"]);
 });
 

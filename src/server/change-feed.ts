@@ -13,8 +13,11 @@ export interface ChangeFeed extends Service {
 }
 
 export interface Ticket {
-  /** Resolves at once when the topic changed since the ticket was taken. */
-  changed(withinMs: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves at once when the topic changed since the ticket was taken. Returns whether the caller must read again: not
+   * when the time is over without a change.
+   */
+  changed(withinMs: number, signal: AbortSignal): Promise<boolean>;
   drop(): void;
 }
 
@@ -58,7 +61,9 @@ export async function changeFeed(db: Db, ...channels: readonly string[]): Promis
             });
             signal.removeEventListener("abort", resolve);
           }
+          const isToReadAgain = hasChanged;
           hasChanged = false;
+          return isToReadAgain;
         },
         drop() {
           rings.delete(ring);

@@ -81,7 +81,7 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
         (project, context) => storeFor(project, context).uploads,
         logStreams({
           requireMayRead: async (project, context) =>
-            requireMayReadLogs(await callers.of(context), project),
+            requireMayReadLogs(await callers.presentOf(context), project),
           read: ({ id, project, stream }, offset, most) =>
             readExecutionLog(services, id, stream, offset, most, project),
           changes: (id) => logs.ticket(id),

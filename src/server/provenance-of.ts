@@ -1,4 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import type { Where } from "#access/principal.ts";
 import { catchUp } from "#access/provenance/catch-up.ts";
 import { sealEnvelope } from "#access/provenance/envelope.ts";
 import { type AttestedRun, statementOf } from "#access/provenance/statement.ts";
@@ -23,7 +24,8 @@ const mostRuns = 5;
 
 /**
  * Returns the farm's statement about an output, named by `<hash>` or `<hash>/<size>`. The statement is made at the
- * request, from the farm's own records of its runs. Undefined when no trusted run has made the output.
+ * request, from the farm's own records of its runs at the places that the caller may read. Undefined when no trusted run
+ * there has made the output.
  */
 export function provenanceOf({
   db,
@@ -33,6 +35,7 @@ export function provenanceOf({
   trees,
 }: Pick<Services, "db" | "blobs" | "farmKey" | "project" | "trees">): (
   digest: string,
+  mayRead: (place: Where) => boolean,
 ) => Promise<Provenance | undefined> {
   const actionOf = async (digest: string): Promise<Action | undefined> => {
     const bytes = await blobs.get(parseDigestKey(digest));
@@ -53,7 +56,7 @@ export function provenanceOf({
   // Simultaneous requests share one read.
   let catchingUp: Promise<void> | undefined;
 
-  return async (digest) => {
+  return async (digest, mayRead) => {
     catchingUp ??= catchUp(db, (since, most) => attestedSince(db, since, most)).finally(() => {
       catchingUp = undefined;
     });
@@ -65,7 +68,7 @@ export function provenanceOf({
     });
     const envelopes = [];
     for (const { at, row } of made) {
-      if (row === undefined || !(await isSealed(row))) continue;
+      if (row === undefined || !mayRead(row.graph) || !(await isSealed(row))) continue;
       const action = await actionOf(row.actionDigest);
       const run = attested(at, row, action, farmKey.id);
       const isThere = run.outputs.some(

@@ -92,8 +92,18 @@ const forEveryReader: Readonly<Record<string, string>> = {
   sessions: "the caller's own sessions; those of others need `administer`",
 };
 
-test("who may read one repository only learns nothing of the whole farm", async () => {
-  expect(await reachedBy(readerOfOne)).toEqual(Object.keys(forEveryReader).toSorted());
+test("each other endpoint that reads states the whole farm, the place of an object, or a list", () => {
+  const others = entries.filter(([, entry]) => reads(entry) && entry.right.kind === "some");
+
+  expect(others.map(([name]) => name).toSorted()).toEqual(Object.keys(forEveryReader).toSorted());
+});
+
+test("who may read one repository only reaches nothing of the whole farm", async () => {
+  const ofFarm = entries.filter(([, { right }]) => right.kind === "farm").map(([name]) => name);
+  const reached = new Set(await reachedBy(readerOfOne));
+
+  expect(ofFarm.filter((name) => reached.has(name))).toEqual([]);
+  expect(ofFarm.length).toBeGreaterThan(20);
 });
 
 test("every endpoint that only reads needs the right to read, or says why it needs none", () => {

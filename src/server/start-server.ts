@@ -17,6 +17,7 @@ import { openDataDirectory } from "./data-directory.ts";
 import { startForge } from "./forge/start-forge.ts";
 import { grpcMethods } from "./grpc-methods.ts";
 import { allHandlers } from "./handlers/all-handlers.ts";
+import { objectFinders } from "./handlers/object-finders.ts";
 import { readinessProbe } from "./health/readiness.ts";
 import { httpApp } from "./http/http-app.ts";
 import { listen } from "./listen.ts";
@@ -116,6 +117,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
               clock: services.clock,
               runOf: (authorization) => services.jobTokens.runOf(authorization),
             },
+            finders: objectFinders(services.db),
             readiness,
             logger,
             webDir: config.webDir,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightAt, rightOnListed, rightSomewhere } from "#core/right.ts";
 import { Branch, SetBranch } from "../branch.ts";
 import {
   CatalogDetail,
@@ -17,7 +17,7 @@ export const catalogEndpoints = {
   catalogs: endpoint({
     method: "GET",
     path: "/catalogs",
-    right: rightOnFarm("read-sources"),
+    right: rightOnListed("read-sources"),
     summary: "Newest first, at most 200.",
     query: z.object({ limit: z.coerce.number().int().min(1).max(200).default(50) }),
     answer: json(z.array(CatalogSummary)),
@@ -34,7 +34,7 @@ export const catalogEndpoints = {
   catalog: endpoint({
     method: "GET",
     path: "/catalogs/:digest",
-    right: rightOnFarm("read-sources"),
+    right: rightOnListed("read-sources"),
     summary:
       "The beginning of a digest is enough. Both digests of a graph are known: `templates` (its definitions as written) and `catalog` (`holds: jobs`, the jobs that they became).",
     answer: json(CatalogDetail),
@@ -42,7 +42,7 @@ export const catalogEndpoints = {
   diffCatalogs: endpoint({
     method: "GET",
     path: "/catalogs/diff",
-    right: rightOnFarm("read-sources"),
+    right: rightOnListed("read-sources"),
     summary:
       "Each side is a digest, a branch or a revision, of another repository as `REPOSITORY@REVISION`; a revision, which has to be fetched, needs `submit`. A branch is what its next submission uses, wherever its definitions come from. Jobs that an expression makes are compared as they are with the branch's values.",
     query: z.object({
@@ -55,7 +55,7 @@ export const catalogEndpoints = {
   previewGraph: endpoint({
     method: "POST",
     path: "/graphs/preview",
-    right: rightOnFarm("read-sources"),
+    right: rightOnListed("read-sources"),
     summary:
       "The jobs and edges that a graph would have, with expected times and what has a result already, with `patches` as at a submission. Stores nothing but the definitions that it read, under their digest. A revision or another repository needs `submit` somewhere, a directory `define`.",
     body: PreviewGraph,
@@ -65,14 +65,14 @@ export const catalogEndpoints = {
   branches: endpoint({
     method: "GET",
     path: "/repositories/:repository/branches",
-    right: rightOnFarm("read-sources"),
+    right: rightAt("repository", "read-sources"),
     summary: "`*` (all branches) first. REPOSITORY may be an escaped path or URL.",
     answer: json(z.array(Branch)),
   }),
   branch: endpoint({
     method: "GET",
     path: "/repositories/:repository/branches/:branch",
-    right: rightOnFarm("read-sources"),
+    right: rightAt("repository", "read-sources"),
     summary:
       "What is said of the branch, what holds, and every change. `next` is what the next submission uses (`catalog`, `commit`, or a `problem`), `catalog` what was used or pushed last.",
     answer: json(Branch),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm } from "#core/right.ts";
+import { rightAt } from "#core/right.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import { ExecutionDetail } from "../execution.ts";
 import { LogEvent, logPositionQuery } from "../log.ts";
@@ -13,7 +13,7 @@ export const executionEndpoints = {
   execution: endpoint({
     method: "GET",
     path: "/executions/:execution",
-    right: rightOnFarm("read"),
+    right: rightAt("execution", "read"),
     summary:
       "Command, times, attempts, the first 2,000 outputs and how many more, who asked; `waiting` is a `WaitingReason` while it has not begun. 404 once retention took it.",
     answer: json(ExecutionDetail),
@@ -21,7 +21,7 @@ export const executionEndpoints = {
   executionLog: endpoint({
     method: "GET",
     path: "/executions/:execution/log",
-    right: rightOnFarm("read-logs"),
+    right: rightAt("execution", "read-logs"),
     summary:
       "What it wrote to `stdout` (unless given otherwise) or `stderr`, read as a run's log is; `stderr` of its own is known when it is over.",
     query: z.object({ stream, ...logPositionQuery }),
@@ -30,7 +30,7 @@ export const executionEndpoints = {
   executionLogEvents: endpoint({
     method: "GET",
     path: "/executions/:execution/log/events",
-    right: rightOnFarm("read-logs"),
+    right: rightAt("execution", "read-logs"),
     summary: "The same, followed as a run's log is.",
     query: z.object({ stream, ...logPositionQuery }),
     answer: events(LogEvent),
@@ -38,7 +38,7 @@ export const executionEndpoints = {
   blob: endpoint({
     method: "GET",
     path: "/blobs/:hash/:size",
-    right: rightOnFarm("read"),
+    right: rightAt("project", "read"),
     summary:
       "The bytes of a blob of a project (`default` unless given), always as an attachment, called `name`; `as=text` answers UTF-8 text of up to 1 MiB as plain text, and 409 for all else.",
     query: z.object({
@@ -51,7 +51,7 @@ export const executionEndpoints = {
   blobTree: endpoint({
     method: "GET",
     path: "/blobs/:hash/:size/tree",
-    right: rightOnFarm("read"),
+    right: rightAt("project", "read"),
     summary: "What is in the output directory whose Tree that is, the first 2,000 entries.",
     query: z.object({ project: z.string().default("") }),
     answer: json(TreeListing),

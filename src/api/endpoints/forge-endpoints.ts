@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm } from "#core/right.ts";
+import { rightOnFarm, rightOnListed } from "#core/right.ts";
 import { created, endpoint, json } from "../endpoint.ts";
 import {
   AddForgeRepository,
@@ -20,14 +20,14 @@ export const forgeEndpoints = {
   forgeRepositories: endpoint({
     method: "GET",
     path: "/forge/repositories",
-    right: rightOnFarm("read"),
+    right: rightOnListed("read"),
     summary: "Which repositories are watched, and how that goes ([docs/forge.md](forge.md)).",
     answer: json(ForgeRepositories),
   }),
   forgeRepository: endpoint({
     method: "GET",
     path: "/forge/repository",
-    right: rightOnFarm("read"),
+    right: rightOnListed("read"),
     summary:
       "Heads, pull requests, webhooks that came, what the forge does not show yet. Named as graphs call it, or as its forge does.",
     query: z.object({ repository: z.string().min(1).max(4_096) }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm } from "#core/right.ts";
+import { rightAt, rightOnFarm } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
 import {
   CommitId,
@@ -21,7 +21,7 @@ export const granaryEndpoints = {
   granaryBuilds: endpoint({
     method: "GET",
     path: "/granary/builds",
-    right: rightOnFarm("read"),
+    right: rightAt("project", "read"),
     summary:
       "Builds that granaries reported, the last that ended first. `after` is the `next` of the page before; `limit` is 50, at most 200.",
     query: z.object({
@@ -36,7 +36,7 @@ export const granaryEndpoints = {
   granaryBuild: endpoint({
     method: "GET",
     path: "/granary/builds/:build",
-    right: rightOnFarm("read"),
+    right: rightAt("build", "read"),
     summary:
       "The results that a build requested, the source of each, and why it came late or not at all.",
     answer: json(GranaryBuildReport),
@@ -44,7 +44,7 @@ export const granaryEndpoints = {
   granarySavings: endpoint({
     method: "GET",
     path: "/granary/savings",
-    right: rightOnFarm("read"),
+    right: rightAt("project", "read"),
     summary:
       "Day by day, in UTC, the results that builds requested, hit, waited for and saved; days without builds are left out. `days` is 30, at most 90.",
     query: z.object({
@@ -56,7 +56,7 @@ export const granaryEndpoints = {
   commitIndexes: endpoint({
     method: "GET",
     path: "/granary/indexes",
-    right: rightOnFarm("read"),
+    right: rightAt("project", "read"),
     summary: "Indexes of commits, the last changed first. `limit` is 50, at most 200.",
     query: z.object({ project: Project, limit: Limit }),
     answer: json(CommitIndexes),
@@ -64,7 +64,7 @@ export const granaryEndpoints = {
   commitIndex: endpoint({
     method: "GET",
     path: "/granary/index",
-    right: rightOnFarm("read"),
+    right: rightAt("project", "read"),
     summary:
       "An index with 200 of its results from the `from`th in order of first use, and whether the farm still has each whole. Without `environment`, the one that changed last. 404 also when blobs of the index are gone.",
     query: z.object({
@@ -79,7 +79,7 @@ export const granaryEndpoints = {
   granaryQuarantine: endpoint({
     method: "GET",
     path: "/granary/quarantine",
-    right: rightOnFarm("read"),
+    right: rightAt("project", "read"),
     summary:
       "The last 100 results that came out differently when they were made again, with who made them and which of the last 200 builds were given them.",
     query: z.object({ project: Project }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightAt, rightOnListed, rightSomewhere } from "#core/right.ts";
 import { CancelledGraph } from "../cancel.ts";
 import { createdWhenNew, endpoint, events, json } from "../endpoint.ts";
 import { Graph, GraphDelta, GraphSummary, Repository, SubmittedGraph } from "../graph.ts";
@@ -13,14 +13,14 @@ export const graphEndpoints = {
   repositories: endpoint({
     method: "GET",
     path: "/repositories",
-    right: rightOnFarm("read"),
+    right: rightOnListed("read"),
     summary: "The one with the newest graph first.",
     answer: json(z.array(Repository)),
   }),
   graphs: endpoint({
     method: "GET",
     path: "/graphs",
-    right: rightOnFarm("read"),
+    right: rightOnListed("read"),
     summary:
       "Newest first, at most 200. `before` is the id of the last one of the page before. With `commit`, `repository` may be its address.",
     query: z.object({
@@ -44,14 +44,14 @@ export const graphEndpoints = {
   graph: endpoint({
     method: "GET",
     path: "/graphs/:graph",
-    right: rightOnFarm("read"),
+    right: rightAt("graph", "read"),
     summary: "A graph with all its jobs and edges.",
     answer: json(Graph),
   }),
   graphEvents: endpoint({
     method: "GET",
     path: "/graphs/:graph/events",
-    right: rightOnFarm("read"),
+    right: rightAt("graph", "read"),
     summary:
       "Each change, with the graph's version as its id. Begins after `Last-Event-ID`, or after the version `since`; ends when the graph is over.",
     query: z.object({ since: z.coerce.number().int().min(0).default(0) }),
@@ -60,7 +60,7 @@ export const graphEndpoints = {
   cancelGraph: endpoint({
     method: "POST",
     path: "/graphs/:graph/cancel",
-    right: rightSomewhere("cancel"),
+    right: rightAt("graph", "cancel"),
     summary:
       "Cancels all that is not over. `unconfirmed` is [what may still start](graphs-of-jobs.md#what-a-cancellation-promises), as `{job, worker}`.",
     answer: json(CancelledGraph),
@@ -68,7 +68,7 @@ export const graphEndpoints = {
   events: endpoint({
     method: "GET",
     path: "/events",
-    right: rightOnFarm("read"),
+    right: rightOnListed("read"),
     summary: "Each changed graph, of all repositories or of one.",
     query: z.object({ repository: z.string().optional() }),
     answer: events(GraphSummary),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightAt, rightOnListed } from "#core/right.ts";
 import { CancelledInvocation } from "../cancel.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import {
@@ -18,7 +18,7 @@ export const invocationEndpoints = {
   invocations: endpoint({
     method: "GET",
     path: "/invocations",
-    right: rightOnFarm("read"),
+    right: rightOnListed("read"),
     summary:
       "Invocations of build tools, newest first, at most 200, each with its counts; `next` to go on. Tools without build events do not say how they ended: their `state` is `over` a minute after they last asked, and `silent` is one whose events broke off.",
     query: z.object({
@@ -32,7 +32,7 @@ export const invocationEndpoints = {
   invocation: endpoint({
     method: "GET",
     path: "/invocations/:invocation",
-    right: rightOnFarm("read"),
+    right: rightAt("project", "read"),
     summary: "With what its build events told, and one sentence on what it waits for.",
     query: z.object({ project }),
     answer: json(InvocationDetail),
@@ -40,7 +40,7 @@ export const invocationEndpoints = {
   invocationActions: endpoint({
     method: "GET",
     path: "/invocations/:invocation/actions",
-    right: rightOnFarm("read"),
+    right: rightAt("project", "read"),
     summary:
       "Its actions in the order in which they were asked for, at most 1,000; `text` is a part of the target or the mnemonic. An execution that was asked for twice is one line.",
     query: z.object({
@@ -55,7 +55,7 @@ export const invocationEndpoints = {
   invocationLog: endpoint({
     method: "GET",
     path: "/invocations/:invocation/log",
-    right: rightOnFarm("read-logs"),
+    right: rightAt("project", "read-logs"),
     summary: "What the tool printed, as far as its build events told; read as a run's log is.",
     query: z.object({ project, ...logPositionQuery }),
     answer: bytes("text/plain"),
@@ -63,7 +63,7 @@ export const invocationEndpoints = {
   invocationLogEvents: endpoint({
     method: "GET",
     path: "/invocations/:invocation/log/events",
-    right: rightOnFarm("read-logs"),
+    right: rightAt("project", "read-logs"),
     summary: "The same, followed as a run's log is.",
     query: z.object({ project, ...logPositionQuery }),
     answer: events(LogEvent),
@@ -71,7 +71,7 @@ export const invocationEndpoints = {
   cancelInvocation: endpoint({
     method: "POST",
     path: "/invocations/:invocation/cancel",
-    right: rightSomewhere("cancel"),
+    right: rightAt("project", "cancel"),
     summary:
       "Cancels what it waits for, unless others wait for it, too; what it asks for later is refused. `unconfirmed` are executions that may still start. Needs the right on the project.",
     query: z.object({ project }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightAt, rightSomewhere } from "#core/right.ts";
 import { CancelledJob } from "../cancel.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import { JobDetail } from "../graph.ts";
@@ -18,7 +18,7 @@ export const jobEndpoints = {
   job: endpoint({
     method: "GET",
     path: "/graphs/:graph/jobs/:job",
-    right: rightOnFarm("read"),
+    right: rightAt("graph", "read"),
     summary:
       "A job with its runs; by its kind with `chunks` (items, done, failed, batches), `notifications`, `madeGraphs`.",
     answer: json(JobDetail),
@@ -26,7 +26,7 @@ export const jobEndpoints = {
   jobWaiting: endpoint({
     method: "GET",
     path: "/graphs/:graph/jobs/:job/waiting",
-    right: rightOnFarm("read"),
+    right: rightAt("graph", "read"),
     summary:
       "Why the job does not run: a reason of one `kind` (`dependency`, `person`, `time`, `outside`, `preparing`, `capacity-none`, `capacity-size`, `capacity-busy`, `limit`, `priority`, `starting`) with its `sentence` and `advice`; null when it runs or is over. `JobDetail` has it, too.",
     answer: json(JobWaiting),
@@ -34,14 +34,14 @@ export const jobEndpoints = {
   cancelJob: endpoint({
     method: "POST",
     path: "/graphs/:graph/jobs/:job/cancel",
-    right: rightSomewhere("cancel"),
+    right: rightAt("graph", "cancel"),
     summary: "`unconfirmed` is what may still start, as for a graph.",
     answer: json(CancelledJob),
   }),
   reportRun: endpoint({
     method: "POST",
     path: "/graphs/:graph/jobs/:job/report",
-    right: rightSomewhere("report"),
+    right: rightAt("graph", "report"),
     summary:
       "What another machine says of a run of a job with `outside: true`; the same `id` again changes nothing.",
     body: ReportRun,
@@ -51,7 +51,7 @@ export const jobEndpoints = {
   runLog: endpoint({
     method: "GET",
     path: "/graphs/:graph/jobs/:job/runs/:run/log",
-    right: rightOnFarm("read-logs"),
+    right: rightAt("graph", "read-logs"),
     summary:
       "The log from the offset, in bytes; with `batch`, that of a batch of a chunked job. At most 4 MiB: `X-Next-Offset` says where to go on, `X-Log-Complete` (`true`, `false`) whether there is nothing more, `X-Log-Attempt` whose log it is.",
     params: run,
@@ -61,7 +61,7 @@ export const jobEndpoints = {
   runLogEvents: endpoint({
     method: "GET",
     path: "/graphs/:graph/jobs/:job/runs/:run/log/events",
-    right: rightOnFarm("read-logs"),
+    right: rightAt("graph", "read-logs"),
     summary:
       "`log` with `{offset, text}`, `restart` with `{attempt}` when another attempt began its log, `end`. Ids are `ATTEMPT:OFFSET`; begins after `Last-Event-ID`, or at `attempt` and `offset`.",
     params: run,
@@ -71,7 +71,7 @@ export const jobEndpoints = {
   runOutput: endpoint({
     method: "GET",
     path: "/graphs/:graph/jobs/:job/runs/:run/outputs/:path{.+}",
-    right: rightOnFarm("read"),
+    right: rightAt("graph", "read"),
     summary: "The bytes of an output, always as an attachment.",
     params: run,
     answer: bytes(),
@@ -79,7 +79,7 @@ export const jobEndpoints = {
   runManifest: endpoint({
     method: "GET",
     path: "/graphs/:graph/jobs/:job/runs/:run/manifest",
-    right: rightOnFarm("read"),
+    right: rightAt("graph", "read"),
     summary: "A finished run in one text, with `extra` from its output `manifest.json`.",
     params: run,
     answer: json(RunManifest),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm } from "#core/right.ts";
+import { rightOnFarm, rightOnListed } from "#core/right.ts";
 import {
   CatalogSignatures,
   SignaturesQuery,
@@ -54,7 +54,7 @@ export const keyEndpoints = {
   provenance: endpoint({
     method: "GET",
     path: "/provenance",
-    right: rightOnFarm("read"),
+    right: rightOnListed("read"),
     summary:
       "A signed envelope for each run that made the output, the latest first; 404 where the farm attests none ([provenance.md](provenance.md)).",
     query: ProvenanceQuery,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm } from "#core/right.ts";
+import { rightOnFarm, rightOnListed } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
 import { Project, RemovedProjects, RemoveProjects } from "../project.ts";
 import { ToolCaches } from "../tool-cache.ts";
@@ -26,7 +26,7 @@ export const projectEndpoints = {
   toolCaches: endpoint({
     method: "GET",
     path: "/caches",
-    right: rightOnFarm("read"),
+    right: rightOnListed("read"),
     summary:
       "What the caches of build tools keep, by project and tool, and hits, misses and writes since the server started ([docs/caches.md](caches.md)).",
     answer: json(ToolCaches),

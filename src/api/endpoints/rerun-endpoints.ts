@@ -1,4 +1,4 @@
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightAt } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
 import { GraphPriority, SetGraphPriority } from "../graph-priority.ts";
 import {
@@ -21,7 +21,7 @@ export const rerunEndpoints = {
   retrigger: endpoint({
     method: "POST",
     path: "/graphs/:graph/retrigger",
-    right: rightSomewhere("retrigger"),
+    right: rightAt("graph", "retrigger"),
     summary:
       "Further runs of jobs by `selection` or `jobs`. `mode` is `revive`, `alone` or `downstream`; `another` gives jobs whose run is queued or running a further run after it.",
     body: Retrigger,
@@ -30,7 +30,7 @@ export const rerunEndpoints = {
   retriggerSet: endpoint({
     method: "POST",
     path: "/sets/:set/retrigger",
-    right: rightSomewhere("retrigger"),
+    right: rightAt("set", "retrigger"),
     summary: "The same, with a selection among all graphs of the set.",
     body: Retrigger,
     answer: json(PlannedChange),
@@ -38,7 +38,7 @@ export const rerunEndpoints = {
   activate: endpoint({
     method: "POST",
     path: "/graphs/:graph/activate",
-    right: rightSomewhere("activate"),
+    right: rightAt("graph", "activate"),
     summary: "Lets inactive jobs run, with what they need.",
     body: Activate,
     answer: json(PlannedChange),
@@ -46,7 +46,7 @@ export const rerunEndpoints = {
   activateSet: endpoint({
     method: "POST",
     path: "/sets/:set/activate",
-    right: rightSomewhere("activate"),
+    right: rightAt("set", "activate"),
     summary: "The same, with a selection among all graphs of the set.",
     body: Activate,
     answer: json(PlannedChange),
@@ -54,7 +54,7 @@ export const rerunEndpoints = {
   deactivate: endpoint({
     method: "POST",
     path: "/graphs/:graph/deactivate",
-    right: rightSomewhere("activate"),
+    right: rightAt("graph", "activate"),
     summary: "Sets jobs that have not started inactive.",
     body: Deactivate,
     answer: json(PlannedChange),
@@ -62,7 +62,7 @@ export const rerunEndpoints = {
   deactivateSet: endpoint({
     method: "POST",
     path: "/sets/:set/deactivate",
-    right: rightSomewhere("activate"),
+    right: rightAt("set", "activate"),
     summary: "The same, with a selection among all graphs of the set.",
     body: Deactivate,
     answer: json(PlannedChange),
@@ -70,7 +70,7 @@ export const rerunEndpoints = {
   waive: endpoint({
     method: "POST",
     path: "/graphs/:graph/waive",
-    right: rightSomewhere("waive"),
+    right: rightAt("graph", "waive"),
     summary: "`job` goes on without `on`; `undo` takes it back.",
     body: Waive,
     answer: json(PlannedChange),
@@ -78,7 +78,7 @@ export const rerunEndpoints = {
   release: endpoint({
     method: "POST",
     path: "/graphs/:graph/release",
-    right: rightSomewhere("release"),
+    right: rightAt("graph", "release"),
     summary:
       "Ends the waiting of a breakpoint. The caller must also be on the breakpoint's own list.",
     body: Release,
@@ -87,7 +87,7 @@ export const rerunEndpoints = {
   customise: endpoint({
     method: "POST",
     path: "/graphs/:graph/customise",
-    right: rightSomewhere("customise"),
+    right: rightAt("graph", "customise"),
     summary:
       "A JSON merge patch over a job's definition; null takes it back. `after` is the job's `origin.revision` that the change builds upon: 409 with what changed when somebody was faster. Without `after`, a patch is refused where another one holds already.",
     body: Customise,
@@ -97,7 +97,7 @@ export const rerunEndpoints = {
   setPriority: endpoint({
     method: "POST",
     path: "/graphs/:graph/priority",
-    right: rightSomewhere("prioritise"),
+    right: rightAt("graph", "prioritise"),
     summary:
       "With `job`, that job's own priority, which is added to the graph's: no customisation, and a job in the queue moves at once. Caps lower what is asked with a `notice`, and refuse it on a protected branch.",
     body: SetGraphPriority,
@@ -106,7 +106,7 @@ export const rerunEndpoints = {
   clone: endpoint({
     method: "POST",
     path: "/graphs/:graph/clone",
-    right: rightSomewhere("clone"),
+    right: rightAt("graph", "clone"),
     summary:
       "A new graph of the same jobs. `today` plans the same choice anew: the named graph, the selection, the given parameters and switches.",
     body: Clone,
@@ -115,7 +115,7 @@ export const rerunEndpoints = {
   graphSet: endpoint({
     method: "GET",
     path: "/sets/:set",
-    right: rightOnFarm("read"),
+    right: rightAt("set", "read"),
     summary:
       "The summaries of all graphs of a set. SET is its name, or a graph of it: its id, a unique beginning of that, or `latest`.",
     answer: json(GraphSet),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightAt, rightOnListed, rightSomewhere } from "#core/right.ts";
 import { JobCoalescing } from "../coalescing.ts";
 import { createdWhenNew, endpoint, json } from "../endpoint.ts";
 import { Search, SearchDetail, StartedSearch, StartSearch } from "../search.ts";
@@ -18,7 +18,7 @@ export const searchEndpoints = {
   searches: endpoint({
     method: "GET",
     path: "/searches",
-    right: rightOnFarm("read"),
+    right: rightOnListed("read"),
     summary: "Newest first, at most 200.",
     query: z.object({
       repository: z.string().optional(),
@@ -29,7 +29,7 @@ export const searchEndpoints = {
   search: endpoint({
     method: "GET",
     path: "/searches/:search",
-    right: rightOnFarm("read"),
+    right: rightAt("search", "read"),
     summary:
       "A search with its commits, the newest first, at most 1,000; `next` to go on, as `before`.",
     query: z.object({
@@ -41,14 +41,14 @@ export const searchEndpoints = {
   cancelSearch: endpoint({
     method: "POST",
     path: "/searches/:search/cancel",
-    right: rightSomewhere("cancel"),
+    right: rightAt("search", "cancel"),
     summary: "Ends it with the graphs that it made.",
     answer: json(Search),
   }),
   jobCoalescing: endpoint({
     method: "GET",
     path: "/graphs/:graph/jobs/:job/coalescing",
-    right: rightOnFarm("read"),
+    right: rightAt("graph", "read"),
     summary:
       "Whose run answers for the job, for which jobs it answers, and what to bisect when it failed.",
     answer: json(JobCoalescing),

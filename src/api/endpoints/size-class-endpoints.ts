@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm } from "#core/right.ts";
+import { rightAt, rightOnFarm } from "#core/right.ts";
 import { bytes, endpoint, json } from "../endpoint.ts";
 import {
   ExecutionSizeClass,
@@ -18,7 +18,7 @@ export const sizeClassEndpoints = {
   executionSizeClass: endpoint({
     method: "GET",
     path: "/executions/:execution/size-class",
-    right: rightOnFarm("read"),
+    right: rightAt("execution", "read"),
     summary:
       "Why an execution runs on its size class: each decision with what was known, the alternatives with estimated cost and risk, the reason, and the attempts that followed. `sentences` state it in plain words. Where nothing was chosen, `sentence` states why.",
     params: z.object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rightOnFarm } from "#core/right.ts";
+import { rightAt, rightOnFarm } from "#core/right.ts";
 import { endpoint, json } from "../endpoint.ts";
 import {
   MetricDefinition,
@@ -15,7 +15,7 @@ export const timesEndpoints = {
   times: endpoint({
     method: "GET",
     path: "/times",
-    right: rightOnFarm("read"),
+    right: rightAt("repository or farm", "read"),
     summary:
       "How long runs waited (also those that never started, or wait still) and ran, all and by `branch`, `pool` or `kind`; how long graphs took; the metric of record. `window` is a duration from `1m` to `366d`.",
     query: z.object({

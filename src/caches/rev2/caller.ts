@@ -10,6 +10,8 @@ import type { Method } from "#grpc/method.ts";
 export interface GrpcCallers {
   /** Returns the principal of a call; throws `unauthenticated` for an invalid token. */
   of(context: CallContext): Promise<Principal>;
+  /** Returns the principal with its present rights, for calls that take a while. */
+  presentOf(context: CallContext): Promise<Principal>;
   /**
    * Guards the methods: a caller with an invalid token or without the method's right is refused before its handler
    * runs. `rights` has an entry for each path; throws for a method without one.
@@ -19,19 +21,23 @@ export interface GrpcCallers {
 
 export function grpcCallers(registry: Pick<CallerRegistry, "identify">): GrpcCallers {
   const known = new WeakMap<CallContext, Promise<Principal>>();
-  const of = (context: CallContext): Promise<Principal> => {
-    const found = known.get(context);
-    if (found !== undefined) return found;
+  const presentOf = (context: CallContext): Promise<Principal> => {
     const { authorization } = context.metadata;
-    const identified = registry.identify(
+    return registry.identify(
       typeof authorization === "string" ? authorization : undefined,
       context.certificateOf,
     );
+  };
+  const of = (context: CallContext): Promise<Principal> => {
+    const found = known.get(context);
+    if (found !== undefined) return found;
+    const identified = presentOf(context);
     known.set(context, identified);
     return identified;
   };
   return {
     of,
+    presentOf,
     guard: (methods, rights) =>
       methods.map((method) => {
         const { path } = method;

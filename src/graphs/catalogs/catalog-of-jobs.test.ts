@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { everybody } from "#access/principal.ts";
+import { allPlaces } from "#core/place-patterns.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { definitionOfJob } from "../graph.store.ts";
 import { GraphId } from "../graph-id.ts";
@@ -32,8 +33,14 @@ test("both digests of a graph are known: of the definitions as written, and of t
   const { templates, catalog } = graph;
   if (templates === null) throw new Error("the graph was made of definitions");
 
-  expect(await findCatalog(db, templates)).toMatchObject({ digest: templates, holds: "templates" });
-  expect(await findCatalog(db, catalog.slice(0, 12))).toEqual({ digest: catalog, holds: "jobs" });
+  expect(await findCatalog(db, templates, allPlaces)).toMatchObject({
+    digest: templates,
+    holds: "templates",
+  });
+  expect(await findCatalog(db, catalog.slice(0, 12), allPlaces)).toEqual({
+    digest: catalog,
+    holds: "jobs",
+  });
   const { entries } = await farm.submission.cache.get(db, catalog);
   expect(entries.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
     "job build",

@@ -80,7 +80,12 @@ describe("the differences between two catalogs", () => {
 
   test("by a revision require the right to submit, because the farm has to fetch it", async () => {
     const name = await nameOfRepository();
-    const reader: Principal = { name: "eve", grants: [] };
+    const reader: Principal = {
+      name: "eve",
+      grants: [
+        { verb: "read-sources", repository: "*", branch: "*", priorityCap: null, top: false },
+      ],
+    };
 
     await expect(diffCatalogs(services, "main", "HEAD", name, reader)).rejects.toThrow(
       "may not submit",

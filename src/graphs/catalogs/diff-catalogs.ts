@@ -1,4 +1,6 @@
+import { placesOf, reachesRepository } from "#access/places-of.ts";
 import type { Principal } from "#access/principal.ts";
+import { requireGrant } from "#access/require-grant.ts";
 import type { CatalogDiff } from "#api/catalog.ts";
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { Fault } from "#core/fault.ts";
@@ -9,7 +11,7 @@ import { catalogDiff, differsInExpressions, type FilledSides } from "./catalog-d
 import { branchCatalog } from "./catalog-source.store.ts";
 import { filledJobs } from "./filled-jobs.ts";
 import { type CatalogServices, findCatalog, graphDefinitions } from "./graph-definitions.ts";
-import { addressOfRepository, requireRepository } from "./known-repository.store.ts";
+import { addressOfRepository, requireVisibleRepository } from "./known-repository.store.ts";
 import { definitionsOfBranch } from "./next-definitions.ts";
 import { findCatalogs } from "./template-catalog.store.ts";
 import { type TemplateCatalog, templatesOf } from "./template-catalog.ts";
@@ -25,8 +27,8 @@ interface Side {
  * Compares two catalogs, each written as a digest (or its beginning), a branch, or a revision.
  *
  * A branch means the definitions that its next submission will use. Branches and revisions are of `repository`, or of
- * another one as `REPOSITORY@BRANCH`. Throws `permission_denied` for a revision, which has to be fetched, when the
- * caller may not submit anywhere.
+ * another one as `REPOSITORY@BRANCH`. Throws `not_found` for what the caller may not know of, and `permission_denied`
+ * for a revision, which has to be fetched, when the caller may not submit there.
  */
 export async function diffCatalogs(
   services: CatalogServices,
@@ -81,8 +83,9 @@ async function sideOf(
   by: Principal,
 ): Promise<Side> {
   const { db, cache } = services;
-  if ((await findCatalogs(db, written)).length > 0) {
-    const catalog = await cache.get(db, (await findCatalog(db, written)).digest);
+  const places = placesOf(by, ["read-sources"]);
+  if ((await findCatalogs(db, written, places)).length > 0) {
+    const catalog = await cache.get(db, (await findCatalog(db, written, places)).digest);
     return { written, repository: null, branch: null, catalog };
   }
   const at = written.lastIndexOf("@");
@@ -94,7 +97,10 @@ async function sideOf(
       `there is no catalog ${written}; for a branch or a revision, name the repository: REPOSITORY@${written}`,
     );
   }
-  const repository = await requireRepository(db, named);
+  const repository = await requireVisibleRepository(db, named, (name) =>
+    reachesRepository(places, name),
+  );
+  requireGrant(by, "read-sources", { repository, branch: rev });
   const branch = await catalogOfBranch(services, repository, rev, by);
   if (branch !== undefined) return { written, repository, branch: rev, catalog: branch };
   const address = await addressOfRepository(db, repository);

@@ -1,7 +1,9 @@
+import { placesOf } from "#access/places-of.ts";
 import type { Principal } from "#access/principal.ts";
 import type { ResolvedBranch } from "#api/branch.ts";
 import type { GraphChoice } from "#api/graph-choice.ts";
 import { Fault } from "#core/fault.ts";
+import { allPlaces, type PlacePatterns } from "#core/place-patterns.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { Requests } from "#definitions/choose-values.ts";
 import { problemNowhere } from "#definitions/definition-origin.ts";
@@ -86,7 +88,10 @@ export async function graphDefinitions(
   place: GraphPlace,
   choice: GraphChoice,
 ): Promise<GraphDefinitions> {
-  if (choice.catalog !== undefined) return storedCatalog(services, choice.catalog);
+  if (choice.catalog !== undefined) {
+    const places = placesOf(place.by, ["read-sources", "submit", "clone"]);
+    return storedCatalog(services, choice.catalog, places);
+  }
   if (choice.definitions !== undefined) {
     return ofFiles(
       services,
@@ -101,7 +106,7 @@ export async function graphDefinitions(
       const current =
         (await branchCatalog(services.db, repository, branch)) ??
         (await branchCatalog(services.db, repository, allBranches));
-      if (current !== undefined) return storedCatalog(services, current.catalog);
+      if (current !== undefined) return storedCatalog(services, current.catalog, allPlaces);
       throw new Fault(
         "failed_precondition",
         `no graph of ${nameOfBranch(place)} was made yet, so nothing is known of its definitions: name a commit, or push them with "grange catalog push"`,
@@ -119,7 +124,7 @@ export async function graphDefinitions(
       const pushed =
         (await pushedCatalog(services.db, repository, branch)) ??
         (await pushedCatalog(services.db, repository, allBranches));
-      if (pushed !== undefined) return storedCatalog(services, pushed);
+      if (pushed !== undefined) return storedCatalog(services, pushed, allPlaces);
       throw new Fault(
         "failed_precondition",
         `${nameOfBranch(place)} uses definitions that are pushed, and none were: "grange catalog push --branch ${branch || allBranches}"`,
@@ -168,8 +173,9 @@ export async function withPlaces<Result>(
 async function storedCatalog(
   services: CatalogServices,
   written: string,
+  places: PlacePatterns,
 ): Promise<GraphDefinitions> {
-  const { digest, holds } = await findCatalog(services.db, written);
+  const { digest, holds } = await findCatalog(services.db, written, places);
   const catalog = await services.cache.get(services.db, digest);
   return {
     catalog,
@@ -181,9 +187,13 @@ async function storedCatalog(
   };
 }
 
-/** Returns the catalog with a digest or its beginning. */
-export async function findCatalog(tx: Tx, written: string): Promise<FoundCatalog> {
-  const [found, other] = await findCatalogs(tx, written);
+/** Returns the catalog with a digest or its beginning, among those that are used at the places. */
+export async function findCatalog(
+  tx: Tx,
+  written: string,
+  places: PlacePatterns,
+): Promise<FoundCatalog> {
+  const [found, other] = await findCatalogs(tx, written, places);
   if (found === undefined)
     throw new Fault("not_found", `there is no catalog ${written}; see "grange catalog list"`);
   if (other !== undefined) {

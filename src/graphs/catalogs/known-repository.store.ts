@@ -23,16 +23,34 @@ export async function knownRepository(tx: Tx, written: string): Promise<string |
   return found[0]?.name;
 }
 
-/** The same; throws `not_found` for others. */
+/**
+ * The same; throws `not_found` for others. The message proposes no name, because the caller may not know of the
+ * farm's other repositories.
+ */
 export async function requireRepository(tx: Tx, written: string): Promise<string> {
   const known = await knownRepository(tx, written);
   if (known !== undefined) return known;
+  throw unknownRepository(written, "");
+}
+
+/**
+ * Returns the name of a repository that a caller may know of. Throws `not_found` for others, in the same words whether
+ * they exist or not.
+ */
+export async function requireVisibleRepository(
+  tx: Tx,
+  written: string,
+  isVisible: (repository: string) => boolean,
+): Promise<string> {
+  const known = await knownRepository(tx, written);
+  if (known !== undefined && isVisible(known)) return known;
   const all = await tx.many(Name, sql`select name from repository order by name limit 2000`);
-  const hint = suggestion(
-    written,
-    all.map(({ name }) => name),
-  );
-  throw new Fault(
+  const visible = all.map(({ name }) => name).filter(isVisible);
+  throw unknownRepository(written, suggestion(written, visible));
+}
+
+function unknownRepository(written: string, hint: string): Fault {
+  return new Fault(
     "not_found",
     `the farm knows no repository ${written}${hint || "; give its path or URL, and it will"}`,
   );

@@ -1,3 +1,4 @@
+import { placesOf, reachesRepository } from "#access/places-of.ts";
 import { everybody, type Principal } from "#access/principal.ts";
 import type { GraphPreview, PreviewGraph } from "#api/preview.ts";
 import { Fault } from "#core/fault.ts";
@@ -16,7 +17,7 @@ import {
   graphDefinitions,
   wantedOf,
 } from "./graph-definitions.ts";
-import { requireRepository } from "./known-repository.store.ts";
+import { requireVisibleRepository } from "./known-repository.store.ts";
 import { knownResults, type ResultServices } from "./known-results.ts";
 import { longestWayMs } from "./longest-way.ts";
 import { planTemplates } from "./plan-templates.ts";
@@ -43,7 +44,7 @@ export async function previewGraph(
   const address =
     request.repository === undefined ? undefined : await services.wayIn?.(request.repository, by);
   const commit = await commitOf(services, request, address);
-  const repository = await repositoryOf(services, request, commit);
+  const repository = await repositoryOf(services, request, commit, by);
   const branch = request.branch ?? commit?.branch ?? "";
   const rules =
     repository === undefined
@@ -165,9 +166,12 @@ async function repositoryOf(
   { db }: PreviewServices,
   { repository, catalog, definitions }: PreviewGraph,
   commit: FetchedCommit | undefined,
+  by: Principal,
 ): Promise<string | undefined> {
   if (commit !== undefined) return proposedName(db, commit.repository);
-  if (repository !== undefined) return requireRepository(db, repository);
+  const places = placesOf(by, ["read-sources", "submit"]);
+  if (repository !== undefined)
+    return requireVisibleRepository(db, repository, (name) => reachesRepository(places, name));
   if (catalog === undefined && definitions === undefined)
     throw new Fault("invalid_argument", "name a repository, or a catalog");
   return undefined;

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import type { PlacePatterns } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { inPlaces } from "#db/in-places.ts";
+import { type Sql, sql } from "#db/sql.ts";
 import { DefinitionDigest } from "#definitions/catalog.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 import { insertDefinitions } from "../insert-definitions.store.ts";
@@ -105,7 +107,11 @@ export type FoundCatalog = z.infer<typeof FoundCatalog>;
  * Catalogs of jobs are returned only when no catalog of templates has this beginning, because there are many more of
  * them.
  */
-export async function findCatalogs(tx: Tx, written: string): Promise<FoundCatalog[]> {
+export async function findCatalogs(
+  tx: Tx,
+  written: string,
+  places: PlacePatterns,
+): Promise<FoundCatalog[]> {
   if (!/^[0-9a-f]{4,64}(\/[0-9]*)?$/.test(written)) return [];
   const found = await tx.many(
     FoundCatalog,
@@ -114,6 +120,7 @@ export async function findCatalogs(tx: Tx, written: string): Promise<FoundCatalo
     sql`
       select digest, holds from catalog
       where digest collate "C" >= ${written} and digest collate "C" < ${`${written}~`}
+        and ${isUsedIn(places)}
       order by holds = 'jobs'
       limit 2
     `,
@@ -122,16 +129,37 @@ export async function findCatalogs(tx: Tx, written: string): Promise<FoundCatalo
   return first?.holds === "templates" && second?.holds === "jobs" ? [first] : found;
 }
 
+/**
+ * Returns the condition that a catalog is used at one of the places: by a commit's directory, by a branch or by a
+ * graph. A caller with the digest alone does not get the definitions of a repository that it may not read.
+ */
+function isUsedIn(places: PlacePatterns): Sql {
+  if (places.everywhere) return sql`true`;
+  return sql`(
+    exists (select from catalog_source
+      where catalog_source.catalog = catalog.digest and ${inPlaces(places, sql`catalog_source.repository`)})
+    or exists (select from branch_catalog
+      where branch_catalog.catalog = catalog.digest
+        and ${inPlaces(places, sql`branch_catalog.repository`, sql`branch_catalog.branch`)})
+    or exists (select from graph
+      where (graph.catalog = catalog.digest or graph.template_catalog = catalog.digest)
+        and ${inPlaces(places, sql`graph.repository`, sql`graph.branch`)}))`;
+}
+
 const SummaryRow = z.object({
   digest: z.string(),
   createdAt: z.date().transform((date) => date.toISOString()),
   counts: z.record(z.string(), z.number()),
 });
 
-/** Returns the newest catalogs of templates; with a digest, only that catalog. */
+/** Returns the newest catalogs of templates that are used at the places; with a digest, that catalog. */
 export function catalogSummaries(
   tx: Tx,
-  { digest, limit = 50 }: { readonly digest?: string; readonly limit?: number },
+  {
+    digest,
+    limit = 50,
+    places,
+  }: { readonly digest?: string; readonly limit?: number; readonly places: PlacePatterns },
 ) {
   return tx.many(
     SummaryRow,
@@ -140,6 +168,7 @@ export function catalogSummaries(
       from (
         select digest, created_at, holds from catalog
         where case when ${digest ?? null}::text is null then holds = 'templates' else digest = ${digest ?? null} end
+          and ${isUsedIn(places)}
         order by created_at desc
         limit ${limit}
       ) as catalog

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { everybody } from "#access/principal.ts";
+import { allPlaces } from "#core/place-patterns.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { GraphId } from "../graph-id.ts";
@@ -54,7 +55,10 @@ describe("a clone", () => {
     );
     expect(is.catalog).toBe(was.catalog);
     expect((await farm.job(id, "a")).runList).toEqual([]);
-    expect((await graphSet(db, original))?.graphs.map((one) => one.id)).toEqual([original, id]);
+    expect((await graphSet(db, original, allPlaces))?.graphs.map((one) => one.id)).toEqual([
+      original,
+      id,
+    ]);
     expect((await farm.job(original, "a")).origin.lineage.children).toMatchObject([
       { id, kind: "clone" },
     ]);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { everybody, type Principal } from "#access/principal.ts";
 import { Retrigger } from "#api/rerun.ts";
+import { allPlaces } from "#core/place-patterns.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
@@ -42,8 +43,10 @@ afterAll(async () => {
 });
 
 const idsOf = async (written: string) => {
-  const set = await findSet(db, written);
-  return set === undefined ? undefined : (await graphSet(db, set))?.graphs.map(({ id }) => id);
+  const set = await findSet(db, written, allPlaces);
+  return set === undefined
+    ? undefined
+    : (await graphSet(db, set, allPlaces))?.graphs.map(({ id }) => id);
 };
 
 test("submissions of one commit and of several repositories form one set by its name", async () => {

@@ -1,7 +1,9 @@
+import { placesOf } from "#access/places-of.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import { meansGraph } from "#api/set-name.ts";
 import { Fault } from "#core/fault.ts";
+import type { PlacePatterns } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
 import { findGraphs } from "../find-graph.store.ts";
 import type { GraphId } from "../graph-id.ts";
@@ -24,7 +26,7 @@ export async function joinSet(
   by: Principal,
 ): Promise<GraphId> {
   const set = meansGraph(written)
-    ? await setOfWrittenGraph(tx, written)
+    ? await setOfWrittenGraph(tx, written, placesOf(by, ["read", "submit"]))
     : await nameSet(tx, { name: written, id: graph, by: by.name });
   if (set === undefined) {
     throw new Fault("aborted", `graph ${graph} was submitted for another set a moment ago`);
@@ -42,20 +44,24 @@ export async function joinSet(
   return set;
 }
 
-/** Returns a set by its name or by any of its graphs. Undefined when there is none. */
-export async function findSet(tx: Tx, written: string): Promise<GraphId | undefined> {
-  return meansGraph(written) ? setOfWrittenGraph(tx, written) : setOfName(tx, written);
+/** Returns a set by its name or by any of its graphs at the places. Undefined when there is none. */
+export async function findSet(
+  tx: Tx,
+  written: string,
+  places: PlacePatterns,
+): Promise<GraphId | undefined> {
+  return meansGraph(written) ? setOfWrittenGraph(tx, written, places) : setOfName(tx, written);
 }
 
-async function setOfWrittenGraph(tx: Tx, written: string): Promise<GraphId> {
-  const [found, other] = await findGraphs(tx, written);
+async function setOfWrittenGraph(tx: Tx, written: string, places: PlacePatterns): Promise<GraphId> {
+  const [found, other] = await findGraphs(tx, written, places);
   if (other !== undefined) {
     throw new Fault(
       "invalid_argument",
       `"${written}" begins several graphs' ids; write more of it`,
     );
   }
-  const set = found && (await setOfGraph(tx, found));
+  const set = found && (await setOfGraph(tx, found.id));
   if (set !== undefined) return set;
   throw new Fault(
     "not_found",

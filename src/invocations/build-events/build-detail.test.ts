@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { allPlaces } from "#core/place-patterns.ts";
 import {
   Aborted_AbortReason,
   TestStatus,
@@ -215,7 +216,7 @@ test("builds are found by their commit, or its beginning, until they are old", a
   }
   await tell(other, [told(`beee${"0".repeat(36)}`)]);
   const find = async (asked: object = {}) => {
-    const all = { commit, project: "old", limit: 10, ...asked };
+    const all = { commit, project: "old", limit: 10, places: allPlaces, ...asked };
     return (await buildsOfCommit(db, all)).map(({ invocation }) => invocation);
   };
   const newestFirst = [three, two, one].map(({ invocation }) => invocation);

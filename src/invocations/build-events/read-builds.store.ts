@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { PlacePatterns } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
+import { inPlaces } from "#db/in-places.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import type { BuildKey } from "./build.store.ts";
 
@@ -51,16 +53,18 @@ export function buildsOfCommit(
     readonly commit: string;
     readonly project: string | undefined;
     readonly limit: number;
+    /** Only builds of projects among these places. */
+    readonly places: PlacePatterns;
   },
 ): Promise<BuildKey[]> {
-  const { project, limit } = query;
+  const { project, limit, places } = query;
   const from = query.commit.toLowerCase();
   const inProject: Sql = project === undefined ? sql`true` : sql`project = ${project}`;
   return tx.many(
     z.object({ project: z.string(), invocation: z.string() }),
     sql`
       select project, invocation from build
-      where commit >= ${from} and commit < ${`${from}g`} and ${inProject}
+      where commit >= ${from} and commit < ${`${from}g`} and ${inProject} and ${inPlaces(places, sql`project`)}
       order by first_heard_at desc, invocation, project limit ${limit}
     `,
   );

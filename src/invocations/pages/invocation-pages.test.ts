@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { allPlaces } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { aQueue, aRequest } from "#execution/execution.fixture.ts";
@@ -26,7 +27,7 @@ test("a list goes through all invocations, the newest first, page by page, also 
   const seen: string[] = [];
   let before: string | undefined;
   do {
-    const query = { project: undefined, commit: undefined, before, limit: 2 };
+    const query = { project: undefined, commit: undefined, before, limit: 2, places: allPlaces };
     const page = await invocationList(db, query, atSecond(10));
     seen.push(...page.invocations.map(({ project, id }) => `${project} ${id}`));
     before = page.next ?? undefined;
@@ -42,7 +43,13 @@ test("a list goes through all invocations, the newest first, page by page, also 
     "default i1",
     "default i2",
   ]);
-  const query = { project: "other", commit: undefined, before: undefined, limit: 5 };
+  const query = {
+    project: "other",
+    commit: undefined,
+    before: undefined,
+    limit: 5,
+    places: allPlaces,
+  };
   const { invocations, next } = await invocationList(db, query, atSecond(10));
   expect(invocations).toMatchObject([{ id: "i0", project: "other", state: "running" }]);
   expect(next).toBeNull();
@@ -51,7 +58,7 @@ test("a list goes through all invocations, the newest first, page by page, also 
 test.each(["nonsense", "", Buffer.from("[1,2]").toString("base64url")])(
   "a place in the list that no list gave is refused: %j",
   async (before) => {
-    const query = { project: undefined, commit: undefined, before, limit: 2 };
+    const query = { project: undefined, commit: undefined, before, limit: 2, places: allPlaces };
     await expect(async () => invocationList(db, query, atSecond(0))).rejects.toThrow(
       "`before` is none",
     );

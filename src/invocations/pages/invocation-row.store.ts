@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { PlacePatterns } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
+import { inPlaces } from "#db/in-places.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
 /** The tool chooses an invocation's id, so the id is only unique within a project. */
@@ -58,14 +60,16 @@ interface InvocationListing {
   /** Continues after this invocation. */
   readonly before: InvocationName | undefined;
   readonly limit: number;
+  /** Only invocations of projects among these places. */
+  readonly places: PlacePatterns;
 }
 
 /** Returns invocations, the newest first. */
 export function listInvocations(
   tx: Tx,
-  { project, before, limit }: InvocationListing,
+  { project, before, limit, places }: InvocationListing,
 ): Promise<InvocationRow[]> {
-  const conditions: Sql[] = [sql`true`];
+  const conditions: Sql[] = [inPlaces(places, sql`project`)];
   if (project !== undefined) conditions.push(sql`project = ${project}`);
   if (before !== undefined) {
     // Two parts, because one sort order is descending and the other ascending.

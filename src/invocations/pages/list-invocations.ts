@@ -1,5 +1,6 @@
 import type { InvocationList } from "#api/invocation.ts";
 import { Fault } from "#core/fault.ts";
+import type { PlacePatterns } from "#core/place-patterns.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { buildsOfCommit } from "../build-events/read-builds.store.ts";
 import {
@@ -15,20 +16,22 @@ interface InvocationQuery {
   readonly commit: string | undefined;
   readonly before: string | undefined;
   readonly limit: number;
+  /** Only invocations of projects among these places. */
+  readonly places: PlacePatterns;
 }
 
 /** Returns invocations, the newest first; only those of the page are counted. */
 export async function invocationList(
   db: Db,
-  { project, commit, before: written, limit }: InvocationQuery,
+  { project, commit, before: written, limit, places }: InvocationQuery,
   now: Date,
 ): Promise<InvocationList> {
   const before = written === undefined ? undefined : parseInvocationCursor(written);
   return db.transaction(async (tx) => {
     const rows =
       commit === undefined
-        ? await listInvocations(tx, { project, before, limit })
-        : await rowsOfCommit(tx, { commit, project, before, limit });
+        ? await listInvocations(tx, { project, before, limit, places })
+        : await rowsOfCommit(tx, { commit, project, before, limit, places });
     const last = rows.length < limit ? undefined : rows.at(-1);
     return {
       invocations: await summariesOf(tx, rows, now),
@@ -47,6 +50,7 @@ async function rowsOfCommit(
     readonly project: string | undefined;
     readonly before: InvocationName | undefined;
     readonly limit: number;
+    readonly places: PlacePatterns;
   },
 ): Promise<InvocationRow[]> {
   const { before, limit } = query;

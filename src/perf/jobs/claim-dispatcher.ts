@@ -10,7 +10,7 @@ import { claimOnce } from "./claim-job.ts";
 
 /** Resolves when something in the lab has changed since the ticket was made, or after some time. */
 export interface ChangeTicket {
-  changed(withinMs: number, signal: AbortSignal): Promise<void>;
+  changed(withinMs: number, signal: AbortSignal): Promise<unknown>;
   drop(): void;
 }
 

@@ -25,8 +25,8 @@ interface LogStreamParts {
 }
 
 const mostPieceBytes = 256 * 1024;
-/** A notification may be lost together with the database connection. */
-const looksAgainMs = 15_000;
+/** A notification may be lost together with the database connection, and a right may be taken away. */
+const looksAgainMs = 7_000;
 /** Each stream reads again for every line: only a large company has so many followers. */
 const mostStreams = 2_000;
 
@@ -39,6 +39,7 @@ export function logStreams({ requireMayRead, read, changes }: LogStreamParts) {
   let open = 0;
 
   return async (name: LogStreamName, request: ReadRequest, call: ServerCall): Promise<void> => {
+    // Before the name is looked at further; `follow` checks it again before each piece.
     await requireMayRead(name.project, call.context);
     const offset = Number(request.readOffset);
     const limit = Number(request.readLimit);
@@ -69,11 +70,13 @@ export function logStreams({ requireMayRead, read, changes }: LogStreamParts) {
   async function follow(
     log: LogStreamName & { readonly id: ExecutionId },
     from: { readonly offset: number; readonly left: number },
-    { context: { signal }, send }: ServerCall,
+    { context, send }: ServerCall,
     ticket: Ticket,
   ): Promise<void> {
+    const { signal } = context;
     let { offset, left } = from;
     while (left > 0) {
+      await requireMayRead(log.project, context);
       const piece = await read(log, offset, Math.min(mostPieceBytes, left));
       if (piece === undefined || piece.attempt < log.attempt) throw unknown(log);
       // The attempt was given up, and another one has begun.

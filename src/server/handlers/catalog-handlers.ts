@@ -1,3 +1,4 @@
+import { placesOf } from "#access/places-of.ts";
 import type { Principal } from "#access/principal.ts";
 import { requireGrantSomewhere } from "#access/require-grant.ts";
 import type { catalogEndpoints } from "#api/endpoints/catalog-endpoints.ts";
@@ -17,15 +18,17 @@ const mostBytesOfStrangers = 16 * 1024;
 export function catalogHandlers(services: HandlerServices): HandlersFor<typeof catalogEndpoints> {
   const { db, cache } = services;
   return {
-    catalogs: ({ query: { limit } }) => catalogSummaries(db, { limit }),
+    catalogs: ({ query: { limit }, caller }) =>
+      catalogSummaries(db, { limit, places: placesOf(caller, ["read-sources"]) }),
     async pushCatalog({ body, caller }) {
       const pushed = await pushCatalog(services, body, caller);
       return { isNew: pushed.isNew, answer: pushed };
     },
     // A digest is `<hash>/<size>`; either the slash is escaped, or the size is left out.
-    async catalog({ params }) {
-      const { digest, holds } = await findCatalog(db, params.digest);
-      const [summary] = await catalogSummaries(db, { digest });
+    async catalog({ params, caller }) {
+      const places = placesOf(caller, ["read-sources"]);
+      const { digest, holds } = await findCatalog(db, params.digest, places);
+      const [summary] = await catalogSummaries(db, { digest, places });
       const { entries } = await cache.get(db, digest);
       return { ...found(summary, `catalog ${params.digest}`), holds, entries };
     },

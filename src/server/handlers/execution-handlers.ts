@@ -4,7 +4,7 @@ import { projectOf } from "#caches/rev2/project-of.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { type Digest, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import { ExecutionId } from "#execution/execution.ts";
+import type { ExecutionId } from "#execution/execution.ts";
 import { listTree } from "#invocations/pages/list-tree.ts";
 import { readExecution } from "#invocations/pages/read-execution.ts";
 import { type LogStream, readExecutionLog } from "../execution-log.ts";
@@ -15,6 +15,7 @@ import { logEvents, mostLogBytesPerEvent } from "../http/log-events.ts";
 import { logPositionOf } from "../http/log-position.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { whyExecutionWaits } from "../why-execution-waits.ts";
+import { describeExecution, executionOfCall } from "./execution-of-call.ts";
 import { found } from "./found.ts";
 import type { Feeds, HandlerServices } from "./handler-services.ts";
 
@@ -121,19 +122,4 @@ function digestOf({ hash, size }: { readonly hash: string; readonly size: string
 
 function describe(digest: Digest, project: string): string {
   return `blob ${digest.hash}/${digest.sizeBytes} in project "${project}"; what nobody uses for long is dropped`;
-}
-
-/** Returns the execution that an address names. Throws `invalid_argument`. */
-function executionOfCall(written: string): ExecutionId {
-  const id = ExecutionId.safeParse(written);
-  if (id.success) return id.data;
-  throw new Fault(
-    "invalid_argument",
-    `"${written.slice(0, 60)}" is no execution's id, which is a UUID`,
-  );
-}
-
-/** Returns the name of the execution for the message that it does not exist. */
-function describeExecution(id: ExecutionId): string {
-  return `execution ${id}; it may be so old that the farm dropped it`;
 }

@@ -70,17 +70,18 @@ export function forgeHandlers({
     forPage(repository, await countOpenPulls(db));
 
   return {
-    async forgeRepositories() {
+    async forgeRepositories({ caller }) {
       const open = await countOpenPulls(db);
-      return {
-        repositories: (await watchedRepositories(db)).map((each) => forPage(each, open)),
-      };
+      const watched = await watchedRepositories(db);
+      const visible = watched.filter(({ name }) => mayReadAll(caller, name));
+      return { repositories: visible.map((each) => forPage(each, open)) };
     },
 
-    forgeRepository: ({ query: { repository: written } }) =>
+    forgeRepository: ({ query: { repository: written }, caller }) =>
       db.transaction(async (tx) => {
-        const watched = found(await findWatched(tx, written), `watched repository ${written}`);
-        return detailForPage(forges, tx, watched);
+        const known = await findWatched(tx, written);
+        const visible = known !== undefined && mayReadAll(caller, known.name) ? known : undefined;
+        return detailForPage(forges, tx, found(visible, `watched repository ${written}`));
       }),
 
     async forgeDeliveries() {
@@ -112,6 +113,11 @@ export function forgeHandlers({
       return { findings: await examine(adminServices(by), repository) };
     },
   };
+}
+
+/** A watched repository is shown with all its branches and pull requests. */
+function mayReadAll(caller: Principal, repository: string): boolean {
+  return mayDo(caller, "read", { repository, branch: "" });
 }
 
 function repositoryForPage(

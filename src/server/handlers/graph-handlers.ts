@@ -1,3 +1,4 @@
+import { placesOf } from "#access/places-of.ts";
 import type { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
@@ -8,7 +9,7 @@ import { submitGraph } from "#graphs/submit-graph.ts";
 import { eventStream, resumeFrom } from "../http/event-stream.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { found } from "./found.ts";
-import { graphOfCall } from "./graph-of-call.ts";
+import { graphIdOf } from "./graph-of-call.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
 /** The number of graphs that a list shows at first; its stream reports changes of these. */
@@ -16,13 +17,13 @@ const graphsInStream = 50;
 
 export function graphHandlers(services: HandlerServices): HandlersFor<typeof graphEndpoints> {
   const { db, queue, feeds, url } = services;
-  const graphOf = (written: string) => graphOfCall(db, written);
 
   return {
-    repositories: () => listRepositories(db),
-    graphs({ query: { repository, commit, limit, before } }) {
+    repositories: ({ caller }) => listRepositories(db, placesOf(caller, ["read"])),
+    graphs({ query: { repository, commit, limit, before }, caller }) {
       const last = before === undefined ? undefined : graphIdFrom(before);
-      return listGraphs(db, { repository, commit, limit, before: last });
+      const places = placesOf(caller, ["read"]);
+      return listGraphs(db, { repository, commit, limit, before: last, places });
     },
     async submitGraph({ body, caller }) {
       const { isNew, ...submitted } = await submitGraph(services, body, caller);
@@ -30,11 +31,11 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
       return { isNew, answer: { id, url: `${url}/graphs/${id}`, ...submitted } };
     },
     async graph({ params }) {
-      const id = await graphOf(params.graph);
+      const id = graphIdOf(params);
       return found(await db.transaction((tx) => wholeGraph(tx, id)), `graph ${id}`);
     },
     async graphEvents({ params, query, context }) {
-      const id = await graphOf(params.graph);
+      const id = graphIdOf(params);
       let version = resumeFrom(context, query.since);
       return eventStream(context, feeds.graphs.ticket(id), async () => {
         const delta = found(await graphChangesSince(db, id, version), `graph ${id}`);
@@ -47,14 +48,15 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
       });
     },
     async cancelGraph({ params, caller }) {
-      const id = await graphOf(params.graph);
+      const id = graphIdOf(params);
       const unconfirmed = found(await cancelAndConfirm(db, queue, caller, id), `graph ${id}`);
       return { ...found(await graphSummary(db, id), `graph ${id}`), unconfirmed };
     },
-    events({ query: { repository }, context }) {
+    events({ query: { repository }, context, presentCaller }) {
       const sent = new Map<string, number>();
       return eventStream(context, feeds.graphs.ticket(""), async () => {
-        const newest = await listGraphs(db, { repository, limit: graphsInStream });
+        const places = placesOf(await presentCaller(), ["read"]);
+        const newest = await listGraphs(db, { repository, limit: graphsInStream, places });
         const changed = newest.filter((graph) => (sent.get(graph.id) ?? -1) < graph.version);
         for (const graph of changed) sent.set(graph.id, graph.version);
         return { events: changed.map((data) => ({ data })), over: false };

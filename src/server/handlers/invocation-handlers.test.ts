@@ -27,6 +27,7 @@ import { httpApp } from "../http/http-app.ts";
 import type { AllHandlers } from "./all-handlers.ts";
 import { executionHandlers } from "./execution-handlers.ts";
 import { invocationHandlers } from "./invocation-handlers.ts";
+import { objectFinders } from "./object-finders.ts";
 
 const db = await freshDb();
 const blobs = memoryBlobStore();
@@ -51,7 +52,7 @@ beforeEach(async () => {
 const host = "127.0.0.1";
 
 function appWith(store: BlobStore) {
-  const ticket = () => ({ changed: async () => {}, drop() {} });
+  const ticket = () => ({ changed: async () => true, drop() {} });
   const feeds = { logs: { ticket, stop: async () => {} } };
   const services = { db, blobsOf: () => store, clock, queue, feeds };
   const handlers = { ...invocationHandlers(services), ...executionHandlers(services) };
@@ -59,6 +60,7 @@ function appWith(store: BlobStore) {
     readiness: alwaysReady,
     farm: { identify: async () => caller } as unknown as Farm,
     handlers: handlers as AllHandlers,
+    finders: objectFinders(db),
     logger: pino({ level: "silent" }),
     webDir: undefined,
     host,

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { placesOf } from "#access/places-of.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import type { InvocationDetail } from "#api/invocation.ts";
@@ -74,8 +75,10 @@ export function invocationHandlers(
   };
 
   return {
-    invocations: ({ query: { project, commit, before, limit } }) =>
-      invocationList(db, { project, commit, before, limit }, clock.now()),
+    invocations({ query: { project, commit, before, limit }, caller }) {
+      const places = placesOf(caller, ["read"]);
+      return invocationList(db, { project, commit, before, limit, places }, clock.now());
+    },
 
     invocation: ({ params, query }) => invocation(addressOf(params, query)),
 
@@ -128,6 +131,7 @@ function lookingAgain(everyMs: number): Ticket {
     async changed(withinMs, signal) {
       // A client that disconnects needs no answer.
       await setTimeout(Math.min(everyMs, withinMs), undefined, { signal }).catch(() => {});
+      return true;
     },
     drop() {},
   };

@@ -18,7 +18,7 @@ import { readRunLog } from "../run-log.ts";
 import { runManifest } from "../run-manifest.ts";
 import { readRunOutput } from "../run-output.ts";
 import { found } from "./found.ts";
-import { graphOfCall } from "./graph-of-call.ts";
+import { graphIdOf } from "./graph-of-call.ts";
 import type { HandlerServices } from "./handler-services.ts";
 import { runOfCall } from "./run-of-call.ts";
 
@@ -29,23 +29,23 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
 
   return {
     async job({ params: { graph, job } }) {
-      const id = await graphOfCall(db, graph);
+      const id = graphIdOf({ graph });
       const detail = found(await jobDetail(db, id, job), jobIn(id, job));
       return { ...detail, waiting: (await waitingOf(id, job)) ?? null };
     },
     async jobWaiting({ params: { graph, job } }) {
-      const id = await graphOfCall(db, graph);
+      const id = graphIdOf({ graph });
       return { waiting: found(await waitingOf(id, job), jobIn(id, job)) };
     },
     async cancelJob({ params: { graph, job }, caller }) {
-      const id = await graphOfCall(db, graph);
+      const id = graphIdOf({ graph });
       found(await jobSummary(db, id, job), jobIn(id, job));
       const unconfirmed = await cancelAndConfirm(db, queue, caller, id, [job]);
       const summary = found(await jobSummary(db, id, job), jobIn(id, job));
       return { ...summary, unconfirmed: found(unconfirmed, `graph ${id}`) };
     },
     async reportRun({ params: { graph, job }, body, caller }) {
-      const id = await graphOfCall(db, graph);
+      const id = graphIdOf({ graph });
       return found(await reportRun({ db, blobs }, id, job, body, caller), jobIn(id, job));
     },
     async runLog({ params, query, context }) {

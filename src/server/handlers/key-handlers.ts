@@ -1,5 +1,7 @@
 import { keepSignature } from "#access/keep-signature.ts";
+import type { Where } from "#access/principal.ts";
 import { bytesOfPublicKey, publicKeyId, textOfPublicKey } from "#access/public-key.ts";
+import { mayDo } from "#access/require-grant.ts";
 import { verifySignatures } from "#access/signed-subject.ts";
 import { listKeys, type SigningKey } from "#access/signing-key.store.ts";
 import { revokeKey, trustKey } from "#access/trust-keys.ts";
@@ -45,8 +47,12 @@ export function keyHandlers(services: HandlerServices): HandlersFor<typeof keyEn
         return signaturesOf(tx, signed);
       }),
 
-    async provenance({ query: { digest } }) {
-      return found(await provenance(digest), `output ${digest} of a run that the farm attests`);
+    async provenance({ query: { digest }, caller }) {
+      const mayRead = (place: Where) => mayDo(caller, "read", place);
+      return found(
+        await provenance(digest, mayRead),
+        `output ${digest} of a run that the farm attests`,
+      );
     },
   };
 }

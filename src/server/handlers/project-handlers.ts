@@ -1,3 +1,4 @@
+import { mayDo } from "#access/require-grant.ts";
 import type { projectEndpoints } from "#api/endpoints/project-endpoints.ts";
 import { cacheTotals } from "#caches/cache-entry.store.ts";
 import { listCaches } from "#caches/list-caches.ts";
@@ -21,6 +22,10 @@ export function projectHandlers(services: HandlerServices): HandlersFor<typeof p
   return {
     projects: () => removal.projects(),
     removeProjects: ({ body, caller }) => removal.removeProjects(body, caller),
-    toolCaches: async () => ({ caches: listCaches(await totals(), caches.counter.all()) }),
+    async toolCaches({ caller }) {
+      const mayRead = ({ project }: { readonly project: string }) =>
+        mayDo(caller, "read", { repository: project, branch: "" });
+      return { caches: listCaches(await totals(), caches.counter.all()).filter(mayRead) };
+    },
   };
 }

@@ -2,6 +2,7 @@ import { recordAudit } from "#access/audit.store.ts";
 import type { retentionEndpoints } from "#api/endpoints/retention-endpoints.ts";
 import type { Retention } from "#api/retention.ts";
 import { Fault } from "#core/fault.ts";
+import { allPlaces } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
 import {
   holdGraph,
@@ -58,13 +59,13 @@ export function retentionHandlers({
       }),
     holdGraph: ({ params, body, caller }) =>
       change(caller.name, "hold graph", async (tx) => {
-        const graphId = await graphOfCall(tx, params.id);
+        const { id: graphId } = await graphOfCall(tx, params.id, allPlaces);
         await holdGraph(tx, graphId, { ...body, by: caller.name }, clock.now());
         return { graphId, ...body };
       }),
     releaseHold: ({ params, body, caller }) =>
       change(caller.name, "release graph", async (tx) => {
-        const graphId = await graphOfCall(tx, params.id);
+        const { id: graphId } = await graphOfCall(tx, params.id, allPlaces);
         if (!(await releaseGraph(tx, graphId, body.label)))
           throw new Fault("not_found", `the graph ${graphId} has no label "${body.label}"`);
         return { graphId, ...body };

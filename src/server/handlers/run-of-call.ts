@@ -3,7 +3,7 @@ import { batchOutput } from "#graphs/chunks/batch-output.store.ts";
 import type { GraphId } from "#graphs/graph-id.ts";
 import { type RunOutput, runOutput } from "#graphs/job-detail.store.ts";
 import { found } from "./found.ts";
-import { graphOfCall } from "./graph-of-call.ts";
+import { graphIdOf } from "./graph-of-call.ts";
 
 /** The run that a caller names. */
 interface RunOfCall {
@@ -19,7 +19,7 @@ export async function runOfCall(
   { graph, job, run }: { readonly graph: string; readonly job: string; readonly run: number },
   batch?: number,
 ): Promise<RunOfCall> {
-  const id = await graphOfCall(db, graph);
+  const id = graphIdOf({ graph });
   const of = batch === undefined ? "" : `batch ${batch} of `;
   const name = `${of}run ${run} of job "${job}" in graph ${id}`;
   const output =

@@ -1,13 +1,19 @@
+import { placesOf } from "#access/places-of.ts";
 import type { searchEndpoints } from "#api/endpoints/search-endpoints.ts";
-import { Fault } from "#core/fault.ts";
 import { jobCoalescing } from "#graphs/coalescing/job-coalescing.store.ts";
 import { cancelSearch } from "#searches/cancel-search.ts";
-import { commitsBefore, findSearch, newestSearches, SearchId } from "#searches/search.store.ts";
+import {
+  commitsBefore,
+  findSearch,
+  newestSearches,
+  type SearchId,
+} from "#searches/search.store.ts";
 import { startSearch } from "#searches/start-search.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { found } from "./found.ts";
-import { graphOfCall } from "./graph-of-call.ts";
+import { graphIdOf } from "./graph-of-call.ts";
 import type { HandlerServices } from "./handler-services.ts";
+import { searchIdFrom } from "./search-id-from.ts";
 
 export function searchHandlers(services: HandlerServices): HandlersFor<typeof searchEndpoints> {
   const { db, queue } = services;
@@ -19,7 +25,8 @@ export function searchHandlers(services: HandlerServices): HandlersFor<typeof se
       const search = id === undefined ? undefined : await findSearch(db, id);
       return { isNew: search !== undefined, answer: { forecast, search: search ?? null } };
     },
-    searches: ({ query: { repository, limit } }) => newestSearches(db, repository, limit),
+    searches: ({ query: { repository, limit }, caller }) =>
+      newestSearches(db, repository, limit, placesOf(caller, ["read"])),
     async search({ params, query: { before, limit } }) {
       const id = searchIdFrom(params.search);
       const search = await searchOf(id);
@@ -33,14 +40,8 @@ export function searchHandlers(services: HandlerServices): HandlersFor<typeof se
       return searchOf(id);
     },
     async jobCoalescing({ params: { graph, job } }) {
-      const id = await graphOfCall(db, graph);
+      const id = graphIdOf({ graph });
       return found(await jobCoalescing(db, id, job), `job "${job}" in graph ${id}`);
     },
   };
-}
-
-function searchIdFrom(text: string): SearchId {
-  const id = SearchId.safeParse(text);
-  if (!id.success) throw new Fault("invalid_argument", `"${text}" is no search's id`);
-  return id.data;
 }

@@ -1,3 +1,5 @@
+import { wholeFarm } from "#access/principal.ts";
+import { mayDo } from "#access/require-grant.ts";
 import type { timesEndpoints } from "#api/endpoints/times-endpoints.ts";
 import { MetricDefinition } from "#api/times.ts";
 import { Fault } from "#core/fault.ts";
@@ -17,14 +19,16 @@ const yearMs = 366 * 86_400_000;
 
 export function timesHandlers({ db, clock }: HandlerServices): HandlersFor<typeof timesEndpoints> {
   return {
-    async times({ query: { repository, branch, group, window } }) {
+    async times({ query: { repository, branch, group, window }, caller }) {
       const windowMs = windowFrom(window);
       const until = clock.now();
       const from = new Date(until.getTime() - windowMs);
       const of = { repository, branch, from, until };
       const runs = await timesOfRuns(db, of, group, goal.withinSeconds);
       const graphs = await timesOfGraphs(db, of, group);
-      const record = (await metricDefinitions(db)).find(({ ofRecord }) => ofRecord);
+      // Metrics are of the whole farm.
+      const metrics = mayDo(caller, "read", wholeFarm) ? await metricDefinitions(db) : [];
+      const record = metrics.find(({ ofRecord }) => ofRecord);
       return {
         repository: repository ?? null,
         branch: branch ?? null,

@@ -19,6 +19,8 @@ export interface Look {
 
 /** Proxies close silent connections; most wait a minute. */
 const silenceMs = 15_000;
+/** A stream of a caller whose right was taken away ends within this time and that of `believedMs` of callers. */
+const rightsEveryMs = 5_000;
 
 /** Each stream reads again at every change; only a large company has so many open pages. */
 const mostStreams = 2_000;
@@ -40,6 +42,14 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
   }
   openStreams += 1;
   const leave = new AbortController();
+  const stillMay: (() => Promise<unknown>) | undefined = c.get("stillMay");
+  const changed = async () => {
+    for (let waited = 0; waited < silenceMs && !leave.signal.aborted; waited += rightsEveryMs) {
+      await stillMay?.();
+      if (await ticket.changed(rightsEveryMs, leave.signal)) break;
+    }
+    await stillMay?.();
+  };
   return streamSSE(c, async (stream) => {
     stream.onAbort(() => leave.abort());
     try {
@@ -57,7 +67,7 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
           return;
         }
         if (events.length === 0) await stream.write(": still here\n\n");
-        await ticket.changed(silenceMs, leave.signal);
+        await changed();
       }
     } catch (cause) {
       if (leave.signal.aborted) return;

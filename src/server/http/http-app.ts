@@ -13,6 +13,7 @@ import { healthRoutes } from "./health-routes.ts";
 import { type IdentityIssuer, identityRoutes } from "./identity-routes.ts";
 import { requireJson } from "./json-body.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
+import type { ObjectFinders } from "./object-places.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { authenticate } from "./principal.ts";
 import { serveEndpoints } from "./serve-endpoints.ts";
@@ -21,6 +22,8 @@ import { callbackRoutes, signInRoutes } from "./sign-in-routes.ts";
 interface HttpAppOptions {
   readonly farm: Farm;
   readonly handlers: AllHandlers;
+  /** Find the places of the objects that calls name. Without them, such calls fail. */
+  readonly finders?: ObjectFinders;
   readonly readiness: Pick<ReadinessProbe, "read">;
   readonly logger: Logger;
   readonly webDir: string | undefined;
@@ -39,6 +42,7 @@ const hstsSeconds = 365 * 24 * 3_600;
 export function httpApp({
   farm,
   handlers,
+  finders,
   readiness,
   logger,
   webDir,
@@ -85,7 +89,7 @@ export function httpApp({
   });
   api.route("/", signInRoutes(farm));
   api.use(authenticate(farm));
-  api.route("/", serveEndpoints(allEndpoints, handlers));
+  api.route("/", serveEndpoints(allEndpoints, handlers, finders === undefined ? {} : { finders }));
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);
   });

@@ -8,6 +8,10 @@ import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
 declare module "hono" {
   interface ContextVariableMap {
     principal: Principal;
+    /** Identifies the caller again. */
+    identify: () => Promise<Principal>;
+    /** Throws when the caller may not make the call any more: for answers that take a while. */
+    stillMay: () => Promise<unknown>;
   }
 }
 
@@ -25,6 +29,7 @@ export interface KnowsCallers extends Pick<BrowserSignIn, "identifySession"> {
 export function authenticate(farm: KnowsCallers): MiddlewareHandler {
   return async (c, next) => {
     c.set("principal", await callerOf(c, farm));
+    c.set("identify", () => callerOf(c, farm));
     await next();
   };
 }
@@ -50,4 +55,10 @@ export function principalOf(c: Context): Principal {
   const principal: Principal | undefined = c.get("principal");
   if (principal === undefined) throw new Fault("internal", `nobody asked who calls ${c.req.path}`);
   return principal;
+}
+
+/** Returns the caller with its present rights. Throws when its token or session is over. */
+export async function identifyAgain(c: Context): Promise<Principal> {
+  const identify: (() => Promise<Principal>) | undefined = c.get("identify");
+  return identify === undefined ? principalOf(c) : identify();
 }

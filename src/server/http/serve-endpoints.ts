@@ -1,11 +1,15 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
+import { placesOf } from "#access/places-of.ts";
 import type { Principal } from "#access/principal.ts";
-import { requireRight } from "#access/require-right.ts";
+import { requireRight, requireRightAt } from "#access/require-right.ts";
 import type { BodyOf, Endpoint, ParamsOf, QueryOf } from "#api/endpoint.ts";
 import { Fault } from "#core/fault.ts";
+import type { Right } from "#core/right.ts";
 import { jsonBody, noOptions, requireJson } from "./json-body.ts";
-import { principalOf } from "./principal.ts";
+import type { NamingCall, ObjectFinders } from "./object-places.ts";
+import { identifyAgain, principalOf } from "./principal.ts";
 
 /** One call of an endpoint, with all of its parts parsed. */
 interface Call<E extends Endpoint> {
@@ -13,6 +17,11 @@ interface Call<E extends Endpoint> {
   readonly query: QueryOf<E>;
   readonly body: BodyOf<E>;
   readonly caller: Principal;
+  /**
+   * Returns the caller with its present rights, for answers that take a while. Throws what the call would be refused
+   * with now.
+   */
+  readonly presentCaller: () => Promise<Principal>;
   /** For headers, streams, and bodies that are no JSON. */
   readonly context: Context;
 }
@@ -48,18 +57,25 @@ export type HandlersFor<Table extends Readonly<Record<string, Endpoint>>> = {
 // `HandlersFor` has matched entries and handlers; here, only the order of the steps matters.
 type AnyHandler = (call: Call<Endpoint>) => unknown;
 
+/** What the routes of a table need besides its handlers. */
+interface ServeOptions {
+  /** Returns the caller; throws when it was not identified. */
+  readonly callerOf?: (c: Context) => Principal;
+  /** For tables with rights at the place of an object. */
+  readonly finders?: ObjectFinders;
+}
+
 /**
  * The routes of a table of endpoints.
  *
  * The only place that checks a call: first the right that the entry states, then query, body and path against their
- * shapes. Then the handler runs. Routes without parameters come first, so that `/catalogs/diff` is not read as a
+ * shapes, and the right at the place of the object that the call names. Then the handler runs. Routes without parameters come first, so that `/catalogs/diff` is not read as a
  * catalog named `diff`.
  */
 export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>(
   table: Table,
   handlers: HandlersFor<Table>,
-  /** Returns the caller; throws when it was not identified. */
-  callerOf: (c: Context) => Principal = principalOf,
+  { callerOf = principalOf, finders }: ServeOptions = {},
 ): Hono {
   const routes = new Hono();
   const inOrder = Object.entries(table).toSorted(([, a], [, b]) => byFixedSegments(a.path, b.path));
@@ -71,12 +87,55 @@ export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>
       const written: Readonly<Record<string, string>> = c.req.param();
       const query = queryOf(entry, c.req.query());
       const body = await bodyOf(entry, c);
-      const params = entry.params === undefined ? {} : (parse(entry.params, written) as object);
-      const call = { params: { ...written, ...params }, query, body, caller, context: c };
+      const parsed = entry.params === undefined ? {} : (parse(entry.params, written) as object);
+      const named = { params: { ...written, ...parsed }, query: query as NamingCall["query"] };
+      const params = await checkPlace(caller, entry.right, named, finders);
+      const presentCaller = rightsThatChange(
+        caller,
+        async (present) => {
+          requireRight(present, entry.right);
+          await checkPlace(present, entry.right, named, finders);
+        },
+        () => identifyAgain(c),
+      );
+      c.set("stillMay", presentCaller);
+      const call = { params, query, body, caller, presentCaller, context: c };
       return respond(entry, c, await handler(call as Call<Endpoint>));
     });
   }
   return routes;
+}
+
+/** Checks a right at the place of the object that a call names. Returns the parameters with its whole name. */
+async function checkPlace(
+  caller: Principal,
+  right: Right,
+  call: NamingCall,
+  finders: ObjectFinders | undefined,
+): Promise<NamingCall["params"]> {
+  if (right.kind !== "at") return call.params;
+  if (finders === undefined) throw new Fault("internal", "no finder of objects is given");
+  // A caller that may act on an object knows of it, even if it may not read it.
+  const visible = placesOf(caller, ["read", ...right.verbs]);
+  const { places, params = {} } = await finders[right.object](call, visible);
+  requireRightAt(caller, right.verbs, places);
+  return { ...call.params, ...params };
+}
+
+/** Returns a function that returns the caller with its present rights, and checks them when they have changed. */
+function rightsThatChange(
+  first: Principal,
+  check: (present: Principal) => Promise<void>,
+  identify: () => Promise<Principal>,
+): () => Promise<Principal> {
+  let known = first;
+  return async () => {
+    const present = await identify();
+    if (isDeepStrictEqual(present.grants, known.grants)) return present;
+    await check(present);
+    known = present;
+    return present;
+  };
 }
 
 function respond({ answer, path }: Endpoint, c: Context, answered: unknown): Response {

@@ -18,7 +18,7 @@ export function signInRoutes(farm: BrowserSignIn): Hono {
     await next();
   });
   const nobodyYet = () => ({ name: anyone, grants: [] });
-  routes.route("/", serveEndpoints(signInEndpoints, signInHandlers(farm), nobodyYet));
+  routes.route("/", serveEndpoints(signInEndpoints, signInHandlers(farm), { callerOf: nobodyYet }));
   return routes;
 }
 
