@@ -63,7 +63,7 @@ test("a class is declared, listed, scaled and undeclared", async () => {
   );
   const [, scaled = ""] = (await grange("autoscaling")).split("\n");
   expect(scaled.replace(/ {2,}/g, " | ")).toBe(
-    "ISA=x86-64,OSFamily=linux | 2 | 1 | 0 | 0 of 0 | 0 | nothing runs and nothing waits; 1 is the least that is declared",
+    "ISA=x86-64,OSFamily=linux | 2 | 1 | 0 | 0 of 0 | 0 | nothing runs and nothing waits; 1 is the declared minimum",
   );
   expect(await grange("size-class", "undeclare", ...named)).toContain("no longer declared");
   expect(await grange("size-class", "declared")).toContain("No size class is declared");

@@ -73,8 +73,8 @@ describe("a self-test", () => {
   };
 
   test.each([
-    { when: "nobody asks", more: {}, due: false },
-    { when: "somebody wants it", more: { isWanted: true, triedAt: at("03:59") }, due: true },
+    { when: "without a request", more: {}, due: false },
+    { when: "on request", more: { isWanted: true, triedAt: at("03:59") }, due: true },
     { when: "the server says so", more: { isDue: true }, due: true },
     { when: "it was tried just now", more: { isDue: true, triedAt: at("03:30") }, due: false },
     { when: "it was tried an hour ago", more: { isDue: true, triedAt: at("03:00") }, due: true },

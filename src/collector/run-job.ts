@@ -50,7 +50,7 @@ export async function runJob(
       await rest(backoffMs(failures, Math.random()), AbortSignal.any([job.signal, ending.wanted]));
     }
   }
-  logger.warn({ job: job.id, why: job.gone }, "dropped a job that is no longer ours");
+  logger.warn({ job: job.id, why: job.gone }, "dropped a job that another collector has now");
   if (job.gone === "cancelled") await spool.dropJob(job.id);
   return undefined;
 }

@@ -68,7 +68,7 @@ function* decodeInSteps(bytes: Uint8Array): Generator<void, DecodedIndex> {
     const { number, content } = nextField(reader, bytes, place);
     if (content === undefined) {
       // A known field with another wire type: this code never writes that, but random data may contain it.
-      if (ownFields.has(number)) throw wrong(`field ${place + 1} is no message`);
+      if (ownFields.has(number)) throw wrong(`field ${place + 1} is not a message`);
       continue;
     }
     if (number === baseField.number) {
@@ -140,7 +140,7 @@ function nextField(reader: BinaryReader, bytes: Uint8Array, place: number) {
       return { number, content: undefined };
     }
     const length = reader.uint32();
-    if (length > bytes.byteLength - reader.pos) throw new RangeError("it goes on after the end");
+    if (length > bytes.byteLength - reader.pos) throw new RangeError("it continues after the end");
     const content = bytes.subarray(reader.pos, reader.pos + length);
     reader.pos += length;
     return { number, content };
@@ -166,5 +166,5 @@ function refusing<T>(where: string, doing: () => T): T {
 }
 
 function wrong(what: string): Fault {
-  return new Fault("invalid_argument", `a commit index that cannot be taken: ${what}`);
+  return new Fault("invalid_argument", `invalid commit index: ${what}`);
 }

@@ -133,5 +133,5 @@ function eachBit(
 }
 
 function wrong(what: string): Fault {
-  return new Fault("invalid_argument", `a filter of keys that cannot be taken: ${what}`);
+  return new Fault("invalid_argument", `invalid filter of keys: ${what}`);
 }

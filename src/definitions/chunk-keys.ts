@@ -30,21 +30,21 @@ export const Chunks = z
         output: RelativePath.describe("The file with the items: a JSON list, or one item a line."),
       })
       .optional()
-      .describe("The items are what another job has found."),
+      .describe("The items are the output of another job."),
     min: z
       .number()
       .int()
       .min(1)
       .max(1_000)
       .optional()
-      .describe("Batches at once, at least. Default: 1."),
+      .describe("The minimum number of parallel batches. Default: 1."),
     max: z
       .number()
       .int()
       .min(1)
       .max(1_000)
       .optional()
-      .describe("Batches at once, at most. Default: 10."),
+      .describe("The maximum number of parallel batches. Default: 10."),
     budget: durationWithin(1, 24 * 3_600_000, "1ms to 24h")
       .optional()
       .describe("How long a batch is to take, at most. Default: 60s."),

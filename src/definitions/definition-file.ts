@@ -11,7 +11,7 @@ export const Parameter = z.strictObject({
   type: z
     .enum(parameterTypes, { error: `must be one of ${parameterTypes.join(", ")}` })
     .optional()
-    .describe("What its values are. Default: string."),
+    .describe("The type of its values. Default: string."),
   default: z
     .json()
     .optional()
@@ -23,7 +23,7 @@ export type Parameter = z.output<typeof Parameter>;
 /** A value that a branch, a named graph or a submission can turn on and off, or set to a text. */
 export const Switch = z.strictObject({
   default: SwitchValue.optional().describe(
-    "Its value where nobody sets one; a text makes it a switch of texts. Default: false.",
+    "Its value if none is set; a text makes it a switch of texts. Default: false.",
   ),
   description: z.string().max(4_096).optional().describe("For people: what it changes."),
 });
@@ -63,7 +63,7 @@ export const DefinitionFile = z.strictObject({
       NamedGraph.nullable().transform((given): NamedGraph => given ?? {}),
     )
     .optional()
-    .describe("Graphs that can be asked for by name. Without a name, all jobs are meant."),
+    .describe("Graphs that can be requested by name. Without a name, the graph has all jobs."),
   jobs: z.record(z.string(), z.unknown()).optional().describe("The jobs, by name."),
 });
 export type DefinitionFile = z.output<typeof DefinitionFile>;

@@ -7,14 +7,14 @@ import { InputGlob, RelativePath } from "./relative-path.ts";
 export const foundInputsShape = {
   "inputs-from": z
     .strictObject({
-      job: JobName.describe("The job that finds them. It comes first, as if it were a need."),
+      job: JobName.describe("The job that finds them. It runs first, like a needed job."),
       output: RelativePath.describe(
         "Its file with the inputs: one path or pattern a line, within may-read.",
       ),
     })
     .optional()
     .describe(
-      "Another job finds out which files of the commit the job reads. What `inputs` names is read, too; by default nothing.",
+      "Another job determines which files of the commit the job reads. The files in `inputs` are read, too; by default none.",
     ),
   "may-read": oneOrMany(InputGlob, "a pattern of paths")
     .optional()

@@ -31,7 +31,7 @@ test.each([
   {
     what: "a map that holds itself",
     text: "version: 1\njobs: &j\n  a: { commands: x }\n  b: *j\n",
-    says: /x\.yml:4.*stands within what it names/,
+    says: /x\.yml:4.*is inside the node that it refers to/,
   },
   {
     what: "lists in lists without end",

@@ -25,9 +25,9 @@ const scalar = z
 const Need = z.strictObject({
   outputs: oneOrMany(RelativePath, "the path of an output")
     .optional()
-    .describe("Which outputs of that job are taken: all by default; [] takes none."),
+    .describe("The outputs of that job that are used: all by default; [] uses none."),
   at: RelativePath.optional().describe(
-    "Directory under which they are put. By default each stands where that job made it.",
+    "The directory for them. By default each has the path at which that job made it.",
   ),
   on: NeededEnd.optional().describe(
     "How that job must have ended: success (default), failure, end for either, an outcome such as timed_out, or one of its classes of failures.",
@@ -48,7 +48,10 @@ const Needs = z
         Need.nullable().transform((need) => need ?? {}),
       ),
     ],
-    { error: "must be a list of jobs' names, or a map from a job's name to what is taken of it" },
+    {
+      error:
+        "must be a list of jobs' names, or a map from a job's name to the outputs that are used",
+    },
   )
   .transform((needs): Readonly<Record<string, Need>> => needs);
 
@@ -65,7 +68,7 @@ export const JobDefinition = z
       .enum(JobKind.options, { error: `must be one of ${JobKind.options.join(", ")}` })
       .optional()
       .describe(
-        "command (default) runs commands; join runs nothing and gathers other jobs under one name; breakpoint waits for a person, timer for a time; notify tells somebody; graph makes a graph of its own; dummy pretends.",
+        "command (default) runs commands; join runs nothing and groups other jobs under one name; breakpoint waits for a person, timer for a time; notify sends a notification; graph makes a separate graph; dummy ends without running commands.",
       ),
     when: z
       .union([z.boolean(), text], { error: "must be an expression, true or false" })
@@ -85,7 +88,7 @@ export const JobDefinition = z
     inputs: oneOrMany(InputGlob, "a pattern of paths")
       .optional()
       .describe(
-        "Patterns of the files that the job reads; !pattern leaves out. By default all files of the commit. What is not read does not make the job run again.",
+        "Patterns of the files that the job reads; !pattern leaves out. By default all files of the commit. A change of other files does not cause the job to run again.",
       ),
     ...foundInputsShape,
     sources: Sources.optional(),
@@ -101,7 +104,7 @@ export const JobDefinition = z
       .describe(
         "Whether the job reads the files that Git LFS keeps, and not their pointers. Default: true.",
       ),
-    needs: Needs.optional().describe("Jobs that come first, and what is taken of their outputs."),
+    needs: Needs.optional().describe("Jobs that run first, and the outputs of them that are used."),
     platform: z
       .record(z.string().min(1).max(256), scalar)
       .optional()
@@ -134,7 +137,7 @@ export const JobDefinition = z
           ),
       })
       .optional()
-      .describe("What the job may use of its machine."),
+      .describe("The limits of the job on its machine."),
     timeout: z
       .string({ error: 'must be a duration such as "10m"' })
       .refine(isTimeout, 'must be a duration from 1s to 24h, such as "90s", "10m" or "1h 30m"')
@@ -151,7 +154,9 @@ export const JobDefinition = z
       .describe("Variables of the environment; there are no others but PATH, HOME and TMPDIR."),
     outputs: oneOrMany(RelativePath, "a path")
       .optional()
-      .describe("Files and directories that the job makes, kept and given to jobs that need it."),
+      .describe(
+        "Files and directories that the job makes; they are stored and passed to jobs that need it.",
+      ),
     network: z
       .boolean()
       .optional()
@@ -177,7 +182,7 @@ export const JobDefinition = z
       .enum(["fail", "skip-good", "skip-bad"], { error: "must be fail, skip-good or skip-bad" })
       .optional()
       .describe(
-        "What it means that the job waited longer than its ttl: it failed (default), or it is skipped and what needs it goes on (skip-good) or is skipped, too (skip-bad).",
+        "The result of a job that waited longer than its ttl: it fails (default), or it is skipped and jobs that need it continue (skip-good) or are skipped, too (skip-bad).",
       ),
     priority: z
       .number()
@@ -189,7 +194,9 @@ export const JobDefinition = z
     protect: z
       .boolean()
       .optional()
-      .describe("Nobody customises this job in a graph, whatever they may: for what is shipped."),
+      .describe(
+        "This job cannot be customised in a graph, not even with the grant: for jobs that make releases.",
+      ),
     "working-directory": RelativePath.optional().describe(
       "Directory that the commands start in; inputs and outputs are named from the top all the same.",
     ),

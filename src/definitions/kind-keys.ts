@@ -14,18 +14,18 @@ export const kindShape = {
   release: oneOrMany(z.string().min(1).max(256), "a name")
     .optional()
     .describe(
-      "Of a breakpoint: who may release it; * stands for any letters. Default: anybody with the grant.",
+      "Of a breakpoint: who may release it; * matches any letters. Default: everyone with the grant.",
     ),
   patience: durationWithin(1_000, 30 * dayMs, "1s to 30d")
     .optional()
     .describe(
-      "Of a breakpoint: how long it waits for somebody, before it ends as on-expiry says. Default: as long as it takes.",
+      "Of a breakpoint: how long it waits before it ends as on-expiry says. Default: without limit.",
     ),
   message: z
     .string()
     .max(16 * 1024, "a message has at most 16,384 characters")
     .optional()
-    .describe("Of a breakpoint: what to look at before it is released. Of notify: what is told."),
+    .describe("Of a breakpoint: what to check before its release. Of notify: the message."),
   at: z
     .string({ error: 'must be a time of day such as "19:00"' })
     .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as "19:00"')
@@ -38,12 +38,12 @@ export const kindShape = {
     .describe("Of a timer: where it is that time of day. Default: UTC."),
   after: durationWithin(0, 30 * dayMs, "0s to 30d")
     .optional()
-    .describe("Of a timer: how long after it became ready it ends."),
+    .describe("Of a timer: the time from its ready state to its end."),
   to: oneOrMany(z.url({ protocol: /^https?$/, error: "must be an http(s) URL" }), "a URL")
     .refine((urls) => urls.length <= 20, "name at most 20 URLs")
     .optional()
     .describe(
-      "Of notify: the URLs that are told. The server allows some, by its own configuration.",
+      "Of notify: the URLs of the receivers. The server's configuration lists the allowed ones.",
     ),
   output: RelativePath.optional().describe(
     "Of a graph job: the file of definitions that its commands write. Default: .grange-graph.yml",
@@ -76,7 +76,7 @@ export const kindShape = {
   ),
   dummy: Dummy.optional().describe("Of a dummy job: how it pretends to run."),
   chunks: Chunks.optional().describe(
-    "Items that workers share: each takes a batch of them, then asks for more.",
+    "Items that workers share: each runs a batch of them, then requests more.",
   ),
 } as const;
 

@@ -25,17 +25,17 @@ function problemOfSelection(text: string): string | undefined {
 export const NamedGraph = z.strictObject({
   description: z.string().max(4_096).optional().describe("For people: what it is for."),
   select: JobSelection.optional().describe(
-    "Which jobs are in it, and with them what they need. Example: kind:test & !slow. Default: all.",
+    "Its jobs; it also has the jobs that they need. Example: kind:test & !slow. Default: all.",
   ),
   inactive: JobSelection.optional().describe(
-    "Which of its jobs run only when somebody asks for them; so do those that need one of these.",
+    "Jobs of it that run only on request, like all jobs that need one of these.",
   ),
   parameters: z
     .record(z.string(), z.json())
     .optional()
-    .describe("Values of parameters; those given when it is asked for come before."),
+    .describe("Values of parameters; values in a request replace them."),
   switches: SwitchValues.optional().describe(
-    "Values of switches; those given when it is asked for come before, those of the branch after.",
+    "Values of switches; values in a request replace them, and they replace values of the branch.",
   ),
 });
 export type NamedGraph = z.output<typeof NamedGraph>;

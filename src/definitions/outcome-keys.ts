@@ -26,11 +26,11 @@ const ExitCodes = z.array(z.number().int().min(0).max(255)).min(1, "name at leas
 /** A number that is read from the log. */
 const NumberRule = z.strictObject({
   pattern: LinePattern.refine(hasGroup, "needs a group ( ) around the number").describe(
-    "Its first group holds the number. The last line that fits counts.",
+    "Its first group contains the number. The last matching line counts.",
   ),
   min: z.number().optional().describe("With less, the job has failed."),
   max: z.number().optional().describe("With more, the job has failed."),
-  optional: z.boolean().optional().describe("A log that does not tell it is good, too."),
+  optional: z.boolean().optional().describe("A log without the number is good, too."),
 });
 
 /** The conditions of a success, besides the exit code. */
@@ -45,9 +45,9 @@ export const Success = z
         `at most ${mostNumbers} numbers`,
       )
       .optional()
-      .describe("Numbers that the log tells, and between what they must be."),
+      .describe("Numbers in the log, and their limits."),
   })
-  .describe("What counts as success.");
+  .describe("The conditions for success.");
 
 const ownNames: ReadonlySet<string> = new Set(["success", "failure", "end", ...RunOutcome.options]);
 
@@ -61,12 +61,12 @@ const FailureClass = z.strictObject({
   fails: z
     .boolean()
     .optional()
-    .describe("Such a line alone fails the job, whatever its exit code. Default: false."),
+    .describe("Such a line fails the job with any exit code. Default: false."),
   retry: z
     .boolean()
     .optional()
     .describe(
-      "Whether a failure of this class is retried, within `retries`. Once a class says true, no failure outside of such classes is.",
+      "Whether a failure of this class is retried, within `retries`. If any class has true, failures outside of such classes are not retried.",
     ),
 });
 
@@ -80,7 +80,7 @@ export const Failure = z
     FailureClass,
   )
   .refine((classes) => Object.keys(classes).length <= mostClasses, `at most ${mostClasses} classes`)
-  .describe("Classes of failures: what they are known by, and whether they are retried.");
+  .describe("Classes of failures: how they are recognised, and whether they are retried.");
 
 export const Errors = Patterns.describe(
   "Lines of the log that are errors: shown with the run, the first 50 of them.",

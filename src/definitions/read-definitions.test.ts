@@ -170,7 +170,7 @@ describe("the messages for mistakes", () => {
     {
       what: "a duplicate key",
       yaml: "version: 1\njobs:\n  a: {commands: x}\n  a: {commands: y}",
-      says: '.grange/jobs.yml:4:3: the key "a" stands here twice; keep one',
+      says: '.grange/jobs.yml:4:3: the key "a" occurs twice here; keep one',
     },
     {
       what: "a prototype key",

@@ -14,7 +14,7 @@ test.each([
   [{ secrets: ["KEY", "KEY"] }, "names a secret twice"],
   [{ secrets: "../KEY" }, "a secret's name has"],
   [{ secrets: Array.from({ length: 17 }, (_, i) => `K${i}`) }, "at most 16 secrets"],
-  [{ secrets: "KEY", chunks: { items: ["a"] } }, "a job with chunks is given no secrets"],
+  [{ secrets: "KEY", chunks: { items: ["a"] } }, "a job with chunks gets no secrets"],
   [{ secrets: "KEY", outside: true }, "another machine runs is given no secrets"],
   [{ platform: { [secretsProperty]: "KEY@1.1" } }, "only the farm says this"],
 ])("%j is refused", (job, why) => {

@@ -35,7 +35,7 @@ export function problemsOfSecrets(job: JobWithSecrets): SecretProblem[] {
   if (secrets.length === 0) return found;
   if (new Set(secrets).size < secrets.length) say(["secrets"], "names a secret twice");
   if (chunks !== undefined) {
-    say(["secrets"], "a job with chunks is given no secrets: take them in a job of its own");
+    say(["secrets"], "a job with chunks gets no secrets: use them in a separate job");
   }
   if (outside === true) say(["secrets"], "a job that another machine runs is given no secrets");
   return found;

@@ -221,7 +221,7 @@ function refusedParts(contents: unknown): Refused[] {
       if (isWithin)
         refused.push({
           node: alias,
-          message: `the alias *${alias.source} stands within what it names`,
+          message: `the alias *${alias.source} is inside the node that it refers to`,
         });
       return undefined;
     },
@@ -236,7 +236,7 @@ function refusedParts(contents: unknown): Refused[] {
       } else if (isScalar(key)) {
         const name = String(key.value);
         if (siblings.has(name))
-          refused.push({ node: key, message: `the key "${name}" stands here twice; keep one` });
+          refused.push({ node: key, message: `the key "${name}" occurs twice here; keep one` });
         siblings.add(name);
       }
       return undefined;

@@ -12,7 +12,7 @@ export const SourceRepository = z
   .max(4_096)
   .refine(
     (address) => !/^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/@]*@/i.test(address),
-    "must not hold a password: everybody reads definitions. Give it to the farm's Git instead",
+    "must not contain a password: everyone can read definitions. Configure it for the farm's Git instead",
   )
   .describe("A URL that the farm's Git can fetch, or a path on its machine.");
 
@@ -33,12 +33,12 @@ const Source = z.strictObject({
   at: RelativePath.describe("Directory that its files are put into."),
   inputs: oneOrMany(InputGlob, "a pattern of paths")
     .optional()
-    .describe("Patterns of the files that the job reads of it, as in inputs. By default all."),
+    .describe("Patterns of the files in it that the job reads, as in inputs. By default all."),
   submodule: z
     .literal(true)
     .optional()
     .describe(
-      "It is a submodule of the commit: the job's own inputs choose among its files. The farm fills it in.",
+      "It is a submodule of the commit: the job's own inputs select its files. The farm sets this.",
     ),
 });
 export type Source = z.output<typeof Source>;
@@ -46,4 +46,4 @@ export type Source = z.output<typeof Source>;
 export const Sources = z
   .array(Source)
   .max(mostSources, `a job has at most ${mostSources} sources`)
-  .describe("Other repositories that the job reads, each put into a directory of its own.");
+  .describe("Other repositories that the job reads, each in a separate directory.");

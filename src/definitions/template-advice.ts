@@ -28,7 +28,7 @@ export function templateAdvice(message: string, names: NamesInExpressions): stri
     // json-e does not report the value.
     const way =
       hint === ""
-        ? `; "commit" has ${ofCommit.join(", ")}, and nothing else; what is of "switches" or "parameters" is declared there`
+        ? `; "commit" has ${ofCommit.join(", ")}, and nothing else; values of "switches" and "parameters" are declared there`
         : hint;
     return `template: nothing declares "${absent}"${way}`;
   }

@@ -105,7 +105,7 @@ async function askForgeForRedeliveries(
     } catch (reason) {
       logger.warn(
         { delivery: guid, reason: messageOf(reason) },
-        "a webhook could not be asked for again",
+        "a webhook could not be requested again",
       );
     }
   }

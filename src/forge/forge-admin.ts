@@ -84,7 +84,7 @@ async function requireWatched(tx: Tx, name: string): Promise<WatchedRepository> 
   if (found !== undefined) return found;
   throw new Fault(
     "not_found",
-    `nobody watches ${withoutPassword(name)}; \`grange forge list\` shows what is watched`,
+    `${withoutPassword(name)} is not watched; \`grange forge list\` shows the watched repositories`,
   );
 }
 
@@ -93,7 +93,7 @@ export async function forgetRepository(services: AdminServices, written: string)
   return services.db.transaction(async (tx) => {
     const { name } = await requireWatched(tx, written);
     await removeRepository(tx, name);
-    await services.record(tx, { what: "watch a repository no more", repository: name });
+    await services.record(tx, { what: "stop watching a repository", repository: name });
     return name;
   });
 }
@@ -107,7 +107,7 @@ export async function setPolicy(
     const { name, policy } = await requireWatched(tx, written);
     await changePolicy(tx, name, changedPolicy(policy, change), services.clock.now());
     await services.record(tx, {
-      what: "change what is done with a repository",
+      what: "change the settings of a repository",
       repository: name,
       change,
     });

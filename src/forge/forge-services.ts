@@ -44,7 +44,10 @@ export function forgeFor(forges: Forges, kind: string): Forge {
   const known = forgeKinds.find((each) => each.kind === kind);
   if (known !== undefined) throw missing([known]);
   const kinds = forgeKinds.map((each) => each.kind).join(" or ");
-  throw new Fault("invalid_argument", `${JSON.stringify(kind)} is no kind of forge: name ${kinds}`);
+  throw new Fault(
+    "invalid_argument",
+    `${JSON.stringify(kind)} is not a kind of forge: use ${kinds}`,
+  );
 }
 
 /** Returns the fault that explains how to set up forges of these kinds. */

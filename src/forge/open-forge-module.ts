@@ -57,7 +57,7 @@ export async function openForgeModule(options: ForgeModuleOptions): Promise<Forg
       lookMs,
       idle: options.idle,
       onTrouble: (reason) =>
-        logger.warn({ reason: messageOf(reason) }, `${what} failed; it comes round again`),
+        logger.warn({ reason: messageOf(reason) }, `${what} failed; it is repeated later`),
     });
   const oneByOne =
     (work: (signal: AbortSignal) => Promise<boolean>) => async (signal: AbortSignal) =>
@@ -80,7 +80,7 @@ export async function openForgeModule(options: ForgeModuleOptions): Promise<Forg
       ? []
       : [
           loop(
-            "saying what forges are to show",
+            "determining what forges show",
             oneByOne(async () => (await tellReports({ db, clock, source: reports })) > 0),
           ),
         ]),

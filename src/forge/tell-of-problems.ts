@@ -37,7 +37,7 @@ export async function wantHeldCheck(
     state: { kind: "completed", startedAt: now, completedAt: now, conclusion: "action_required" },
     title: "Waits for approval",
     summary:
-      "This commit comes from a fork. Somebody who may write here can let it run with the comment `@grange approve`; that holds for this commit alone.",
+      "This commit comes from a fork. A user with write access can approve it with the comment `@grange approve`; the approval applies only to this commit.",
   });
 }
 

@@ -41,7 +41,7 @@ export async function* commitsOfRange(git: Git, range: CommitRange): AsyncGenera
     const { exitCode, stderr } = await listing.ended;
     if (exitCode !== 0) throw gitFault(range.mirror, stderr);
   } finally {
-    listing.kill(new Fault("cancelled", "nobody reads the range any further"));
+    listing.kill(new Fault("cancelled", "the rest of the range is not needed"));
   }
 }
 

@@ -20,12 +20,12 @@ const meanings: readonly {
   {
     sign: /returned error: 30\d|update url base from redirection/i,
     code: "failed_precondition",
-    says: "it has moved, and says where in a browser; give its new address",
+    says: "it has moved, and a browser shows its new address; use that",
   },
   {
     sign: /authentication failed|could not read (username|password)|terminal prompts disabled|permission denied \(|host key verification failed/i,
     code: "unauthenticated",
-    says: "it asks who we are; give an address with a token, or an SSH key that it knows",
+    says: "it requires authentication; use an address with a token, or an SSH key that it accepts",
   },
   {
     sign: /mismatched algorithms|unsupported object format|unknown repository extension/i,

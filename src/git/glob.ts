@@ -43,7 +43,7 @@ function compilePattern(pattern: string): (path: string) => boolean {
     new Fault("invalid_argument", `the pattern ${JSON.stringify(pattern)} ${why}`);
   if (text === "." || (text === "" && pattern !== "")) return () => true;
   if (text === "") throw refuse("is empty");
-  if (text.startsWith("/")) throw refuse("begins with a slash; patterns begin at the root anyway");
+  if (text.startsWith("/")) throw refuse("begins with a slash; patterns always start at the root");
   if (text.split("/").includes("..")) throw refuse('has ".."; inputs are files of the commit');
 
   const directoryOnly = text.endsWith("/");

@@ -56,6 +56,6 @@ export async function* readObjects(
       await reader.take(1);
     }
   } finally {
-    process.kill(new Fault("cancelled", "no more objects are wanted"));
+    process.kill(new Fault("cancelled", "no more objects are needed"));
   }
 }

@@ -89,7 +89,7 @@ async function networkSettings(
     throw new Fault(
       "permission_denied",
       `${withoutPassword(address)}: ${host} is at ${found[0]}, a private address, and the farm goes to none that ` +
-        `its operator has not named; set GRANGE_PRIVATE_HOSTS=${host} to let it`,
+        `its operator has not allowed; set GRANGE_PRIVATE_HOSTS=${host} to allow it`,
     );
   }
   if (!isHttp) return [];

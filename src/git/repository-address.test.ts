@@ -42,7 +42,9 @@ test.each([
   "a\nb",
   "a\0b",
 ])("%j is refused", (text) => {
-  expect(() => parseRepositoryAddress(text, "/somewhere")).toThrow("no address of a repository");
+  expect(() => parseRepositoryAddress(text, "/somewhere")).toThrow(
+    "not an address of a repository",
+  );
 });
 
 test("a password is not shown", () => {

@@ -17,7 +17,7 @@ export function parseRepositoryAddress(text: string, workingDirectory: string): 
   const refused = (why: string) =>
     new Fault(
       "invalid_argument",
-      `${JSON.stringify(withoutPassword(text))} is no address of a repository: ${why}`,
+      `${JSON.stringify(withoutPassword(text))} is not an address of a repository: ${why}`,
     );
   if (text === "") throw refused("it is empty");
   if (text.startsWith("-")) throw refused("it begins with a dash");

@@ -65,7 +65,7 @@ export function emptyRepository(repository: string): Fault {
 export function ambiguousRevision(repository: string, revision: string): Fault {
   return new Fault(
     "invalid_argument",
-    `${JSON.stringify(revision)} is the beginning of several ids in ${repository}; give more of its digits`,
+    `${JSON.stringify(revision)} is the start of several ids in ${repository}; use more digits`,
   );
 }
 

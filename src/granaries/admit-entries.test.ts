@@ -46,12 +46,17 @@ test.each([
     expected: [["k", digestKey(value)]],
   },
   {
-    title: "a blob that is gone",
+    title: "a missing blob",
     told: [entry("k", value, output, log)],
     gone: [output],
     expected: [["k", digestKey(value), digestKey(log)]],
   },
-  { title: "a result whose value is gone", told: [entry("k", value)], gone: [value], expected: [] },
+  {
+    title: "a result whose value is missing",
+    told: [entry("k", value)],
+    gone: [value],
+    expected: [],
+  },
   {
     title: "another machine's value of the same result",
     told: [entry("k", old, output)],

@@ -24,8 +24,8 @@ function chosen(candidates: readonly IndexCandidate[]) {
 
 describe("a build gets", () => {
   test.each<[string, IndexCandidate[], string[]]>([
-    ["nothing where there is nothing", [], []],
-    ["nothing of a stranger", [index("stranger")], []],
+    ["no index without candidates", [], []],
+    ["no index of an unrelated commit", [index("stranger")], []],
     [
       "its own, then the nearest ancestors'",
       [index("p2"), index("head"), index("p1"), index("p3")],

@@ -33,7 +33,7 @@ export function toAttributes({ attributes, blobs, costMs }: SaidOfResult): Recor
     if (/^[a-z0-9-]{1,64}$/.test(name) && /^[\x20-\x7e]{0,1024}$/.test(text)) continue;
     throw new Fault(
       "invalid_argument",
-      `the attribute ${JSON.stringify(name.slice(0, 64))} is no header of printable ASCII`,
+      `the attribute ${JSON.stringify(name.slice(0, 64))} is not a header of printable ASCII`,
     );
   }
   if (blobs.length > mostBlobs) {

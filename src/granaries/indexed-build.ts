@@ -22,5 +22,5 @@ export type IndexedBuild = z.infer<typeof IndexedBuild>;
 export function indexedBuildOf(described: z.input<typeof IndexedBuild>): IndexedBuild {
   const build = IndexedBuild.safeParse(described);
   if (build.success) return build.data;
-  throw new Fault("invalid_argument", `that is no build: ${z.prettifyError(build.error)}`);
+  throw new Fault("invalid_argument", `invalid build: ${z.prettifyError(build.error)}`);
 }

@@ -108,7 +108,7 @@ export function openGranaries(parts: {
         }
       } catch (err) {
         // Blobs that could not be read are requested again, if they are needed.
-        parts.logger.warn({ err, project }, "not all that is first came along with an index");
+        parts.logger.warn({ err, project }, "could not add all first results to an index");
       }
       return messages;
     },
@@ -120,7 +120,7 @@ export function openGranaries(parts: {
       try {
         return await blobsAlong(parts.blobsOf(project), found, wantedBytes);
       } catch (err) {
-        parts.logger.warn({ err, project }, "no blobs came along with results");
+        parts.logger.warn({ err, project }, "could not add blobs to results");
         return [];
       }
     },

@@ -174,7 +174,7 @@ describe("a hostile index", () => {
         targets: [],
         principal: "a",
       }),
-    ).rejects.toThrow(/stands alone/);
+    ).rejects.toThrow(/must be complete/);
   });
 
   test("that is absent is requested", async () => {

@@ -96,7 +96,7 @@ export async function publishIndex(
     const kept = withinBytes(entries).entries;
     const refused = readEntries.entries.length - kept.length + readEntries.unknownEntries;
     if (goneBlobs > 0) {
-      parts.logger.debug({ goneBlobs, commit }, "an index names blobs that are not here");
+      parts.logger.debug({ goneBlobs, commit }, "an index names blobs that the farm does not have");
     }
     const index =
       kept.length === 0
@@ -115,7 +115,7 @@ async function requireKnown(
   if (repository === "" || (await knowsCommit(repository, commit, principal)) !== "unknown") return;
   throw new Fault(
     "failed_precondition",
-    `${repository} has no commit ${commit} that the farm can fetch; push it first, then its index is taken`,
+    `${repository} has no commit ${commit} that the farm can fetch; push it first, then its index is accepted`,
   );
 }
 
@@ -130,14 +130,14 @@ async function readTold(blobs: BlobStore, digest: Digest) {
   if (bytes === undefined) {
     throw new Fault(
       "failed_precondition",
-      `the index ${digestKey(digest)} is not here; upload it first`,
+      `the farm does not have the index ${digestKey(digest)}; upload it first`,
     );
   }
   const { delta, unknownEntries } = await decodeIndexInTurns(bytes);
   if (delta.base !== undefined || delta.removed.length > 0) {
     throw new Fault(
       "invalid_argument",
-      "a build's own index stands alone: without base or removals",
+      "the index of a build must be complete: without base or removals",
     );
   }
   return { entries: mergeIndexes([delta.entries]), unknownEntries };
@@ -225,7 +225,7 @@ async function merge(
   }
   throw new Fault(
     "aborted",
-    `too many builds of ${key.commit} tell their indexes at once; tell it again shortly`,
+    `too many builds of ${key.commit} publish their indexes at the same time; publish it again shortly`,
   );
 }
 
@@ -237,6 +237,6 @@ async function requireRoom(
   if ((await countNewIndexes(db, key, since, mostNewAnHour)) < mostNewAnHour) return;
   throw new Fault(
     "resource_exhausted",
-    `project ${key.project} got ${mostNewAnHour} new commit indexes within an hour, which is the most; tell this one later`,
+    `project ${key.project} got ${mostNewAnHour} new commit indexes within an hour, which is the limit; publish this one later`,
   );
 }

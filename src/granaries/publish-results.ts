@@ -59,7 +59,7 @@ export async function publishResults(
     if (doubted.has(name)) {
       return {
         kind: "refused",
-        message: `${name} is in quarantine: it came out otherwise when it was made again; who administers the farm can release it`,
+        message: `${name} is in quarantine: a repeated execution had another result; an administrator of the farm can release it`,
       };
     }
     if (valueOf.get(name) === digestKey(result.value)) return { kind: "known" };
@@ -83,7 +83,7 @@ async function keepAction(
   principal: string,
 ): Promise<ResultEnd> {
   const actionDigest = digestNamed(key);
-  if (actionDigest === undefined) return { kind: "refused", message: `${key} is no action` };
+  if (actionDigest === undefined) return { kind: "refused", message: `${key} is not an action` };
   if (value.sizeBytes > mostResultBytes) {
     return { kind: "refused", message: `an ActionResult of over ${mostResultBytes} bytes` };
   }
@@ -92,7 +92,7 @@ async function keepAction(
   if (bytes === undefined) return { kind: "incomplete", missing: [value] };
   const result = actionResultIn(bytes);
   if (result === undefined) {
-    return { kind: "refused", message: `${digestKey(value)} is no ActionResult` };
+    return { kind: "refused", message: `${digestKey(value)} is not an ActionResult` };
   }
   const end = await keepClientResult(db, trees, {
     project,
@@ -103,7 +103,7 @@ async function keepAction(
     as: bytes,
   });
   return end.kind === "not_cacheable"
-    ? { kind: "refused", message: "the action failed, and failures are not kept" }
+    ? { kind: "refused", message: "the action failed, and failures are not stored" }
     : end;
 }
 
@@ -122,7 +122,8 @@ async function keepEntry(
   principal: string,
 ): Promise<ResultEnd> {
   const { namespace, key, value, blobs } = result;
-  if (namespace === "reapi") return { kind: "refused", message: "an action's is no entry" };
+  if (namespace === "reapi")
+    return { kind: "refused", message: "an action's result is not an entry" };
   if (namespace === "bazel" && bazelResultHash(key) === undefined) {
     return { kind: "refused", message: `${key} is not ac/HASH` };
   }

@@ -78,7 +78,7 @@ async function requireFew(
   if ((await countFoundBy(tx, project, foundBy, since, mostAnHour)) < mostAnHour) return;
   throw new Fault(
     "resource_exhausted",
-    `${foundBy} has put ${mostAnHour} results of ${project} into quarantine within an hour, which is the most; look at that machine first`,
+    `${foundBy} has put ${mostAnHour} results of ${project} into quarantine within an hour, which is the limit; check that machine first`,
   );
 }
 

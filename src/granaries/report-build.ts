@@ -18,7 +18,7 @@ export function readReport(json: string, project: string, clock: Clock): Granary
     const [issue] = report.error.issues;
     throw new Fault(
       "invalid_argument",
-      `that is no report of a build: ${issue?.path.join(".")}: ${issue?.message}`,
+      `invalid report of a build: ${issue?.path.join(".")}: ${issue?.message}`,
     );
   }
   if (report.data.project !== project) {
@@ -48,6 +48,6 @@ export function jsonOf(text: string, what: string): unknown {
       typeof value === "string" ? keepableText(value, value.length) : value,
     );
   } catch (cause) {
-    throw new Fault("invalid_argument", `the ${what} is no JSON`, { cause });
+    throw new Fault("invalid_argument", `the ${what} is not JSON`, { cause });
   }
 }

@@ -32,7 +32,7 @@ export function fromStoredResult(message: StoredResult): ToldResult {
   const key = keyOf(message.result);
   const action = key.namespace === "reapi" ? digestNamed(key.key) : undefined;
   if (key.namespace === "reapi" && action === undefined) {
-    throw new Fault("invalid_argument", `${key.key} is no action's hash/size`);
+    throw new Fault("invalid_argument", `${key.key} is not the hash/size of an action`);
   }
   const by = action === undefined ? "sha256" : functionOf(action);
   return {

@@ -186,7 +186,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
     for (const { tool, server } of tools) {
       if (!config.standsInFor.includes(tool) || (await server.stand(ownVariables()))) continue;
       logger.warn(
-        `this granary cannot stand in for ${tool}'s daemon here; ${tool} goes on as before`,
+        `this granary cannot replace ${tool}'s daemon on this machine; ${tool} runs without it`,
       );
     }
     const onDisk = await openDiskUploads(dataDirectory, store.blobs);
@@ -241,7 +241,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
           };
         },
         trim: () => store.trim("asked"),
-        onStopRequested: () => requestStop("a client asked for it"),
+        onStopRequested: () => requestStop("a client requested it"),
         logger,
       }),
     );

@@ -96,7 +96,7 @@ export function buildAction(
 function secretsOf(job: JobDefinition, given: readonly SecretReference[] = []): Platform {
   // This is also checked when definitions are read, but a customised job is not read there.
   if (job.platform?.[secretsProperty] !== undefined) {
-    throw new Fault("invalid_argument", `only the farm itself says ${secretsProperty}`);
+    throw new Fault("invalid_argument", `only the farm itself may set ${secretsProperty}`);
   }
   if (given.length > 0) return { [secretsProperty]: secretsText(given) };
   const named = job.secrets ?? [];

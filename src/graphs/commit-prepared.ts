@@ -62,7 +62,7 @@ export async function commitPrepared(
     jobs.map(({ job }) => job),
   );
   if (after.size < jobs.length)
-    throw new Fault("aborted", "a job was taken away while it was prepared");
+    throw new Fault("aborted", "a job was removed while it was prepared");
 
   const runs = jobs.map((job) => runOf(job, executionOf(job), now));
   await insertRuns(tx, runs);

@@ -143,7 +143,7 @@ describe("a graph", () => {
     await farm.work();
 
     expect((await jobDetail(db, id, "b"))?.job.reason).toBe(
-      'job "a" did not make "out", which this job takes of it',
+      'job "a" did not make "out", which this job uses',
     );
   });
 

@@ -118,7 +118,10 @@ async function lookAheadOfInputs(
   const looked = await mapAtMost(preparedAtOnce, blocked, (job) =>
     lookAhead(parts, job).catch((reason: unknown) => {
       const about = { graph: job.graphId, job: job.job, reason: messageOf(reason) };
-      parts.logger.info(about, "could not look ahead of a job's inputs; they are found first");
+      parts.logger.info(
+        about,
+        "could not look up a job before its inputs were found; they are found first",
+      );
       return { job, facts: [], known: undefined, hints: [] };
     }),
   );

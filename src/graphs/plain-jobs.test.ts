@@ -194,7 +194,7 @@ describe("a source", () => {
     },
     {
       source: () => "{ repository: 'https://me:secret@example.org/a.git', at: vendor/lib }",
-      says: /:8:\d+: .*must not hold a password/,
+      says: /:8:\d+: .*must not contain a password/,
     },
     {
       source: () => `{ repository: ${library.path}, at: ../out }`,

@@ -74,7 +74,7 @@ function problemsOfOutsider(job: DefinedJob, { network, platform }: OutsiderRule
   return refused.map(({ path, what }) =>
     job.problemAt(
       path,
-      `job "${job.name}": pull requests from forks may not have ${what} here; \`grange forge set\` says what they may`,
+      `job "${job.name}": pull requests from forks may not have ${what} here; \`grange forge set\` changes what they may have`,
       "key",
     ),
   );

@@ -123,7 +123,7 @@ async function secretsOf(
 ): Promise<readonly SecretReference[]> {
   const names = job.definition.secrets ?? [];
   if (names.length === 0) return [];
-  if (secrets === undefined) throw new Fault("failed_precondition", "this farm keeps no secrets");
+  if (secrets === undefined) throw new Fault("failed_precondition", "this farm has no secrets");
   return secrets(names, job);
 }
 

@@ -97,7 +97,7 @@ function isIn(path: string, directory: string): boolean {
 function refused(path: string): Fault {
   return new Fault(
     "permission_denied",
-    `${path}: a path of the server's machine may be named by who administers the farm, or below a directory ` +
+    `${path}: a path of the server's machine may be named by an administrator of the farm, or below a directory ` +
       "that its operator lists in GRANGE_LOCAL_REPOSITORIES; give the repository's URL",
   );
 }

@@ -35,7 +35,7 @@ export async function takeOutputs(
     if (found === undefined && (need.on ?? "success") === "success") {
       throw new Fault(
         "failed_precondition",
-        `job "${from}" did not make "${path}", which this job takes of it`,
+        `job "${from}" did not make "${path}", which this job uses`,
       );
     }
     for (const part of found ?? []) entries.push(part);

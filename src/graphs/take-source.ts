@@ -20,7 +20,7 @@ export async function takeSource(
   const { repository, commit, at } = source;
   const from = `repository ${repository}`;
   if (commit === undefined)
-    throw new Fault("failed_precondition", `${from}: its commit was not looked up; submit anew`);
+    throw new Fault("failed_precondition", `${from}: its commit was not looked up; submit again`);
   const place = { url: repository, sha: CommitSha.parse(commit) };
   const files =
     source.submodule === true

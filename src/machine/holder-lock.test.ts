@@ -98,7 +98,7 @@ test("without a kernel lock, one of two processes that take a silent lock gets i
   for (const lock of locks) await lock.release();
 });
 
-test("a holder is notified when another process has taken its lock", async () => {
+test("a holder is notified when another process has locked its lock", async () => {
   const path = join(dir, "taken-away");
   const times = { beatMs: 20, silenceMs: 400, settleMs: 20 };
   const taken = await takeLock(path, "lab", { times });

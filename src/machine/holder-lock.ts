@@ -106,7 +106,7 @@ export function holderOf(path: string): Holder | undefined {
 /** Resolves, with a message, when another process has the guarded data. */
 export function untilLost(lost: AbortSignal, guarded: string): Promise<string> {
   return new Promise((resolve) => {
-    const onLost = () => resolve(`another process has taken ${guarded}`);
+    const onLost = () => resolve(`another process has locked ${guarded}`);
     if (lost.aborted) onLost();
     else lost.addEventListener("abort", onLost, { once: true });
   });

@@ -29,7 +29,7 @@ describe("the number of pairs to measure next", () => {
     ["none when nothing changed, clearly", rows(5, 100, 100), 0],
     ["none when a change is clear", rows(10, 100, 150, 1), 0],
     ["more while it scatters", rows(5, 100, 100, 30), 5],
-    ["no more after the last round, clear or not", rows(20, 100, 100, 30), 0],
+    ["none after the last round, clear or not", rows(20, 100, 100, 30), 0],
   ])("%s", (_, known, expected) => {
     expect(wanted(known)).toBe(expected);
   });

@@ -248,7 +248,7 @@ for (const { kind, all } of sandboxes)
         signal: signal(),
       });
 
-      await expect(measuring).rejects.toThrow(/no plain file/);
+      await expect(measuring).rejects.toThrow(/neither a regular file/);
       expect(readFileSync(outside, "utf8")).toBe("untouched");
     });
   });
@@ -261,7 +261,7 @@ test("an unknown case is named", async () => {
     await expect(
       measureTest({ ...asked, case: { ...theCase, benchmark: "constructor" } }),
     ).rejects.toThrow(/suite small has no case compile constructor/);
-    await expect(openAgain(shop)).rejects.toThrow(/measures here already/);
+    await expect(openAgain(shop)).rejects.toThrow(/already measures on this machine/);
   } finally {
     await shop.close();
   }

@@ -37,7 +37,7 @@ export async function openWorkPlace(settings: WorkPlaceSettings): Promise<WorkPl
   if ("holder" in taken)
     throw new Fault(
       "failed_precondition",
-      `${taken.holder.where} measures here already; two at once would measure each other`,
+      `${taken.holder.where} already measures on this machine; two at the same time would disturb each other`,
     );
   const { lock } = taken;
   try {

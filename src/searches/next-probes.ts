@@ -82,7 +82,7 @@ function elsewhere(between: Between, free: ReadonlySet<number>): number {
     if (free.has(position)) return position;
   }
   const [any] = free;
-  if (any === undefined) throw new RangeError("nothing is left to be tested");
+  if (any === undefined) throw new RangeError("there is nothing left to test");
   return any;
 }
 

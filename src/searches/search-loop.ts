@@ -40,7 +40,10 @@ export async function startSearchLoop(
     try {
       await stepSearches(services);
     } catch (reason) {
-      services.logger.warn({ reason: messageOf(reason) }, "a search could not go on; trying again");
+      services.logger.warn(
+        { reason: messageOf(reason) },
+        "a search could not continue; trying again",
+      );
     }
     working = undefined;
     later(isNew ? restMs : periodMs(idle, pollMs));

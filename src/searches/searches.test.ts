@@ -242,7 +242,7 @@ test("two servers never execute the same step", async () => {
 });
 
 test.each([
-  { what: "a range that is none", asked: { from: "HEAD", to: "HEAD" }, says: "no commit between" },
+  { what: "an empty range", asked: { from: "HEAD", to: "HEAD" }, says: "no commit between" },
   {
     what: "a range the wrong way round",
     asked: { from: "HEAD", to: "HEAD~1" },

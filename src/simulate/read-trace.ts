@@ -25,7 +25,7 @@ export async function readTrace(bytes: AsyncIterable<Uint8Array>): Promise<Trace
     executions.push(execution);
   }
   if (header === undefined)
-    throw new Fault("invalid_argument", "line 1 is missing: it says what the trace is");
+    throw new Fault("invalid_argument", "line 1 is missing: it describes the trace");
   if (executions.length === 0)
     throw new Fault("invalid_argument", "the trace has a header and no executions");
   // Exports are in the order in which executions ended.

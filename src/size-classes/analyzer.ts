@@ -113,7 +113,7 @@ export function sizeClassAnalyzer(parts: {
       } catch (reason) {
         logger.warn(
           { execution: id, reason: messageOf(reason) },
-          "what was decided of size classes cannot be read; the end of an execution counts as it is",
+          "the size-class decisions cannot be read; the outcome of an execution is used unchanged",
         );
         return undefined;
       }

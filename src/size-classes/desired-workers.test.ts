@@ -87,8 +87,8 @@ test.each([
     given: { arrivals: { perSecond: 1 / 300, eachMs: 10_000 } },
     workers: 0,
   },
-  { what: "nobody needed, but a moment ago", given: { up: 4, wantedLately: 4 }, workers: 4 },
-  { what: "nobody needed for long", given: { up: 4, wantedLately: 0 }, workers: 0 },
+  { what: "none needed now, but a moment ago", given: { up: 4, wantedLately: 4 }, workers: 4 },
+  { what: "none needed for a long time", given: { up: 4, wantedLately: 0 }, workers: 0 },
   { what: "a server that has just begun to look", given: { up: 4, isWatched: false }, workers: 4 },
 ])("$what: $workers", ({ given, workers }) => {
   expect(desired(given)).toBe(workers);
@@ -99,7 +99,7 @@ describe("the reason", () => {
     { given: {}, says: "nothing runs and nothing waits" },
     {
       given: { least: 2 },
-      says: "nothing runs and nothing waits; 2 is the least that is declared",
+      says: "nothing runs and nothing waits; 2 is the declared minimum",
     },
     {
       given: { waiting: waiting(90, 2_000) },
@@ -114,7 +114,7 @@ describe("the reason", () => {
         remainingMs: 600_000,
         most: 1,
       },
-      says: "1 execution runs and 1 execution of about 10 min waits, to begin within 60 s of their time; 2 workers would be wanted, 1 is the most that is declared",
+      says: "1 execution runs and 1 execution of about 10 min waits, to begin within 60 s of their time; 2 workers would be needed, 1 is the declared maximum",
     },
     {
       given: { arrivals: { perSecond: 2, eachMs: 4_000 }, slotsPerWorker: 4 },

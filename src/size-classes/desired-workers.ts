@@ -153,14 +153,14 @@ function reasonFor(
   const why: Record<Cause, string> = {
     nothing: `${runs} and ${waits}`,
     running: `${runs} and ${waits}${takes}`,
-    waiting: `${runs} and ${waits}, to begin within ${asSpan(targetWaitMs)} of their time${takes}`,
+    waiting: `${runs} and ${waits}, to start within ${asSpan(targetWaitMs)} of their time${takes}`,
     arriving: `${runs} and ${waits}; ${rate(arrivals.perSecond)} of about ${asSpan(arrivals.eachMs)} arrive, and a worker takes ${asSpan(startDelayMs)} to start${takes}`,
   };
   const limit =
     most !== undefined && desired === Math.max(most, least) && wanted > desired
-      ? `; ${counted(wanted, "worker")} would be wanted, ${desired} is the most that is declared`
+      ? `; ${counted(wanted, "worker")} would be needed, ${desired} is the declared maximum`
       : desired === least && wanted < least
-        ? `; ${least} is the least that is declared`
+        ? `; ${least} is the declared minimum`
         : desired > wanted
           ? desired > wantedLately
             ? `; ${up === 1 ? "the one that is there is" : `the ${up} that are there are`} kept until this server has looked for ${asSpan(scaleDownMs)}`

@@ -55,7 +55,7 @@ export function learnerOf(parts: {
         pageRank: undefined,
         reason: {
           kind: "exploring",
-          text: `to learn how it does on size class ${sizeClass}; nobody waits for it`,
+          text: `to measure it on size class ${sizeClass}; no client waits for it`,
         },
         alternatives: [],
       });

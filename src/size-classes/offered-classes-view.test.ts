@@ -36,7 +36,7 @@ test("classes come from workers and from declarations, the smallest first", () =
 test.each([
   { name: "another platform", declared: { platform: { OSFamily: "macos" } } },
   { name: "fewer properties than asked for", declared: { platform: {} } },
-  { name: "workers that nobody may start", declared: { mostWorkers: 0 } },
+  { name: "workers that may not be started", declared: { mostWorkers: 0 } },
 ])("a declared class of $name is not offered", ({ declared }) => {
   expect(offered({ declared: [aDeclaredClass(declared)] })).toEqual([]);
 });
@@ -86,7 +86,7 @@ test.each([
     waitMs: 5_000,
   },
   {
-    name: "nobody foresaw what waits",
+    name: "waiting executions without estimates",
     up: { busySlots: 1 },
     waiting: [queued({ executions: 2 })],
     waitMs: 2 * unforeseenMs,

@@ -72,7 +72,7 @@ export function offeredClasses(parts: {
       if (!isFailing && !isStopped) {
         logger.warn(
           { reason: messageOf(reason) },
-          "cannot see which size classes there are; those known last go on to count",
+          "cannot read the size classes; the last known ones are used",
         );
       }
       isFailing = true;

@@ -20,7 +20,7 @@ export async function settingsView(db: Db, logger: Logger): Promise<SettingsView
     } catch (reason) {
       logger.warn(
         { reason: messageOf(reason) },
-        "the settings of size classes cannot be read; those known last go on to hold",
+        "the settings of size classes cannot be read; the last known ones are used",
       );
     }
   };

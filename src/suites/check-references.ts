@@ -59,7 +59,7 @@ function checkCounts(suite: Suite): Finding[] {
   if (sections.every((name) => suite[name] === undefined))
     found.push(findingAt([], "has no section; write compile, runtime or toolchain"));
   if (Object.values(suite.backends).every((backend) => !backend.default))
-    found.push(findingAt(["backends"], "none is taken by default; one must be"));
+    found.push(findingAt(["backends"], "by default none is used; one must be"));
   let cases = 0;
   for (const name of sections) {
     const section = suite[name];
@@ -86,7 +86,7 @@ function checkArtifacts({ artifacts }: Suite): Finding[] {
       const path = ["artifacts", "master", "versions"];
       found.push(
         ...checkPattern(path, master.versions, ({ names }) =>
-          names.includes("date") ? undefined : "has no group (?<date>…) that says the day",
+          names.includes("date") ? undefined : "has no group (?<date>…) for the day",
         ),
       );
       if (!master.tag.includes("{date}"))
@@ -119,7 +119,7 @@ function checkBackends({ artifacts, backends }: Suite): Finding[] {
       found.push(findingAt([...path, "packages"], "are of use only where artifacts come from npm"));
     const unsaid = backend.packages.some(({ tool }) => tool === undefined);
     if (backend.tool === undefined && (unsaid || backend.packages.length === 0))
-      found.push(findingAt(path, "has no tool: say how to call it"));
+      found.push(findingAt(path, "has no tool: describe how to call it"));
     backend.packages.forEach(({ versions }, index) => {
       if (versions !== undefined)
         found.push(...checkPattern([...path, "packages", index, "versions"], versions));
@@ -134,7 +134,7 @@ function checkMetric(path: readonly PropertyKey[], take: MetricSource): Finding[
       groups === 0 ? "has no group; put ( ) around the number" : undefined,
     );
   if (take.from === "json" && !/^(\/([^~/]|~[01])*)*$/.test(take.pointer))
-    return [findingAt([...path, "pointer"], "is no JSON pointer such as /result/seconds")];
+    return [findingAt([...path, "pointer"], "is not a JSON pointer such as /result/seconds")];
   if (take.from === "size" && !isPlaceBelow(take.of))
     return [
       findingAt(

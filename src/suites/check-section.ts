@@ -28,7 +28,7 @@ export function checkSection(
     found.push(findingAt([name, "benchmarks"], "names none; name one, or leave the section out"));
   const names = Object.values(profiles);
   if (names.length > 0 && names.every((profile) => !profile.default))
-    found.push(findingAt([name, "profiles"], "none is taken by default; one must be"));
+    found.push(findingAt([name, "profiles"], "by default none is used; one must be"));
   for (const [profile, { args }] of Object.entries(profiles))
     found.push(...checkCommand([name, "profiles", profile, "args"], args));
   for (const [scenario, { args, patch }] of Object.entries(scenarios)) {
@@ -109,7 +109,7 @@ function checkCommand(path: readonly PropertyKey[], args: readonly string[]): Fi
     return [
       findingAt(
         [...path, index],
-        `{${hole}} is filled by nothing; holes are {tool} alone, {artifact}, {source}, {out} and {state}`,
+        `{${hole}} has no value; placeholders are {tool} alone, {artifact}, {source}, {out} and {state}`,
       ),
     ];
   });

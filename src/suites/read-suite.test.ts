@@ -92,7 +92,7 @@ describe("a definition", () => {
     {
       what: "a pattern without a date",
       change: (d) => void (d.artifacts.master.versions = "dev"),
-      says: 'artifacts.master.versions: the pattern "dev" has no group (?<date>…) that says the day',
+      says: 'artifacts.master.versions: the pattern "dev" has no group (?<date>…) for the day',
     },
     {
       what: "a tag for all days",
@@ -117,10 +117,10 @@ describe("a definition", () => {
     {
       what: "a backend without a tool",
       change: (d) => void Reflect.deleteProperty(d.backends.slow, "tool"),
-      says: "backends.slow: has no tool: say how to call it",
+      says: "backends.slow: has no tool: describe how to call it",
     },
     {
-      what: "an integrity that is none",
+      what: "an invalid integrity",
       change: (d) =>
         void Object.assign(d.compile.benchmarks.a, {
           source: { npm: "x", version: "1.0.0", integrity: "sha1-x" },
@@ -214,7 +214,7 @@ describe("a file", () => {
     const { value, place } = readSuiteText("x.yml", yaml);
 
     expect(said(() => parseSuite(value, "x.yml", place)).split("\n")).toEqual([
-      "x.yml:8:37: metrics.m.take.pointer: is no JSON pointer such as /result/seconds",
+      "x.yml:8:37: metrics.m.take.pointer: is not a JSON pointer such as /result/seconds",
       "x.yml:3:11: headline: there is no metric speed; the metrics are m",
       "x.yml:12:21: toolchain.benchmarks.a.profiles[0]: there is no profile p; the profiles are yet to be written",
     ]);

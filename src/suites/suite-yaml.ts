@@ -98,7 +98,7 @@ function refusedParts(contents: unknown): { readonly node: Node; readonly messag
       if (name === "__proto__" || name === "<<")
         found.push({ node: key, message: `"${name}" cannot be a key` });
       if (siblings.has(name))
-        found.push({ node: key, message: `the key "${name}" stands here twice; keep one` });
+        found.push({ node: key, message: `the key "${name}" occurs twice here; keep one` });
       siblings.add(name);
       return undefined;
     },

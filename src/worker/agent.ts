@@ -210,7 +210,7 @@ export class Agent implements Service {
   #isMeasuredHere(): boolean {
     const holder = holderOf(this.#parts.config.measuringLock);
     if (holder && !this.#yields)
-      this.#parts.logger.info({ holder }, "takes nothing: a collector measures here");
+      this.#parts.logger.info({ holder }, "takes no work: a collector measures on this machine");
     if (!holder && this.#yields) this.#parts.logger.info("takes work again");
     this.#yields = holder !== undefined;
     return this.#yields;

@@ -26,7 +26,7 @@ test.each([
     { slots: 1, running: 1, waiting: 9, recentMs: short },
     0,
   ],
-  ["the rest once half of it is gone", { slots: 1, running: 1, waiting: 8, recentMs: short }, 8],
+  ["the rest after half of it", { slots: 1, running: 1, waiting: 8, recentMs: short }, 8],
 ] as const)("asks for %s", (_, load, expected) => {
   expect(claimSize(load)).toBe(expected);
 });

@@ -57,7 +57,7 @@ export const WorkerConfig = z.object({
   homeDir: z.string().default("/root"),
   /** Directories and files that jobs see, in addition to programs and their settings. */
   shownPaths: z
-    .array(z.string().startsWith("/", "what jobs see is named by absolute paths"))
+    .array(z.string().startsWith("/", "paths that jobs see must be absolute"))
     .default([]),
   /** Further directories that are hidden from jobs: the farm's own data. */
   hiddenPaths: z.array(z.string()).default([]),
@@ -238,7 +238,7 @@ function withFence({ platform, onlyFor }: Pick<WorkerConfig, "platform" | "onlyF
   for (const name of onlyFor) {
     if (Object.hasOwn(platform, name) && !name.includes(",")) continue;
     throw new Error(
-      `The worker's settings are wrong:\nit takes only what asks for "${name}", and offers no such property; name it in GRANGE_WORKER_PLATFORM, too`,
+      `The worker's settings are wrong:\nit accepts only actions that ask for "${name}", and offers no such property; name it in GRANGE_WORKER_PLATFORM, too`,
     );
   }
   return { ...platform, [fenceProperty]: [...new Set(onlyFor)].toSorted().join(",") };

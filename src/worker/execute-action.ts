@@ -160,7 +160,7 @@ export class ActionExecutor {
     await limited;
     await prepareOutputs(root.seen, request.command);
     metadata.inputFetchCompletedTimestamp = timestampNow();
-    if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it began");
+    if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it started");
 
     const secrets = hasSecrets
       ? await openSecretFolder(this.#machine, scratch, request.secrets)
@@ -194,7 +194,7 @@ export class ActionExecutor {
     waiting?.assertReady();
     const judge = request.rules === undefined ? undefined : new LogJudge(request.rules);
     // The last check: from here to the start of the process, only its pipes are awaited.
-    if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it began");
+    if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it started");
     const end = await runProcess({
       process: waiting?.process ?? (await spawn()),
       begin: () => waiting?.go(goScript({ arguments: argv, environment, directory })),

@@ -209,7 +209,7 @@ export class ExecutionPlaces {
       process,
       assertReady() {
         if (state !== "dead" && shell.generation === generation) return;
-        throw new Fault("unavailable", "a sandbox that was kept ready is gone");
+        throw new Fault("unavailable", "a prepared sandbox no longer exists");
       },
       go(script) {
         state = "begun";

@@ -96,7 +96,7 @@ test("a worker of root without a sandbox refuses to start, with advice", needs(r
   });
 
   await expect(openMachine(config)).rejects.toThrow(
-    /runs as root, and so would its jobs: the sandbox `none` was asked for.*ordinary user.*--allow-root-jobs/,
+    /runs as root, and so would its jobs: the sandbox `none` was configured.*ordinary user.*--allow-root-jobs/,
   );
   expect(existsSync(config.dataDir) && statSync(config.dataDir).uid).toBe(0);
 });

@@ -47,7 +47,7 @@ export function judgeOutcome(
     const limit = memorySizeText(allowed.diskBytes ?? 0);
     return {
       outcome: Outcome.FAILED,
-      message: `it wrote more than ${limit} on the disk, which is what a slot here gives; ask for a greater size class, or let it write less`,
+      message: `it wrote more than ${limit} on the disk, which is the limit of a slot on this worker; request a larger size class, or let it write less`,
     };
   }
   if (exitCode !== 0) {
@@ -67,13 +67,13 @@ function outOfMemory(
 ): Verdict {
   const had = `it had come to ${memorySizeText(peakBytes)}`;
   if (memoryBytes === undefined) {
-    const message = `it ran out of the machine's memory: ${had}; let it need less, or ask for a greater size class`;
+    const message = `it ran out of the machine's memory: ${had}; let it use less, or request a larger size class`;
     return { outcome: Outcome.OUT_OF_MEMORY, message };
   }
   const limit = memorySizeText(memoryBytes);
   // Other processes used the memory that the slot promises, so the failure says nothing about the action.
   if (lack === "machine") {
-    const message = `the machine ran out of memory before it came to its limit of ${limit} (${had}): the machine's slots promise more than there is`;
+    const message = `the machine ran out of memory before the job reached its limit of ${limit} (${had}): the machine's slots together have more memory than the machine`;
     return { outcome: Outcome.INFRASTRUCTURE_ERROR, message };
   }
   const isOwn = ownMemoryBytes !== undefined && ownMemoryBytes <= memoryBytes;
@@ -82,8 +82,8 @@ function outOfMemory(
       ? `, of the ${memorySizeText(ownMemoryBytes)} it allows itself`
       : "";
   const message = isOwn
-    ? `it ran out of memory: it limits itself to ${limit}, and ${had}; raise its limit, or let it need less`
-    : `it ran out of memory: a slot here gives ${limit}${more}, and ${had}; ask for a greater size class, or let it need less`;
+    ? `it ran out of memory: it limits itself to ${limit}, and ${had}; raise its limit, or let it use less`
+    : `it ran out of memory: a slot on this worker has ${limit}${more}, and ${had}; request a larger size class, or let it use less`;
   return { outcome: Outcome.OUT_OF_MEMORY, message };
 }
 

@@ -58,7 +58,7 @@ export class ResultReporter {
     } catch (reason) {
       this.#logger.warn(
         { lease: leaseKey(finished.lease), reason: messageOf(reason) },
-        "a result cannot be kept on disk; it is lost if this process ends before it is reported",
+        "a result cannot be stored on disk; it is lost if this process ends before it is reported",
       );
     }
   }
@@ -97,7 +97,8 @@ export class ResultReporter {
   /** Delivers the stored results of an earlier process. */
   async deliverLeft(): Promise<void> {
     const { results, broken } = await this.#spool.left();
-    for (const file of broken) this.#logger.warn({ file }, "a kept result is broken, and removed");
+    for (const file of broken)
+      this.#logger.warn({ file }, "a stored result is damaged, and was removed");
     for (const finished of results) void this.deliver(finished);
   }
 
@@ -146,7 +147,7 @@ export class ResultReporter {
         }
         this.#logger.warn(
           { reason: messageOf(reason), failures },
-          "results cannot be reported; they are kept",
+          "results cannot be reported; they are stored until then",
         );
         await rest(backoffMs(failures, Math.random()), this.#stopped.signal);
       }

@@ -28,7 +28,7 @@ export async function spawnProcess(
   const [out, err] = [await pipes.take(), await pipes.take()];
   if (stop?.aborted === true) {
     for (const end of [out.writeEnd, err.writeEnd, out.readEnd, err.readEnd]) closeQuietly(end);
-    throw new Fault("cancelled", "it was stopped before it began");
+    throw new Fault("cancelled", "it was stopped before it started");
   }
   const [program = "", ...args] = argv;
   const child = spawn(program, args, {

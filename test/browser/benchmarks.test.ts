@@ -106,7 +106,7 @@ test("a request is cancelled after a confirmation, and a failed one can be retri
     .filter({ hasText: "12 errors" })
     .getByRole("button", { name: "Retry…" })
     .click();
-  await page.getByRole("dialog").getByRole("button", { name: "Measure it again" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Repeat them" }).click();
 
   await expect
     .poll(() => farm.lab.told.map((each) => each.split("/").at(-1)))
@@ -143,7 +143,7 @@ test("a comparison shows relevant cases first, and its URL contains the filters"
   const sizes = changes.slice(0, 3).map((text) => Number.parseFloat(text.slice(1)));
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
 
-  await page.getByLabel("what is not relevant, too").check();
+  await page.getByLabel("irrelevant ones, too").check();
   await page.getByText("24 of 24 cases").waitFor();
   await page.getByLabel("scenario").selectOption("incr-hub");
   await page.getByText("4 of 24 cases").waitFor();
@@ -288,7 +288,7 @@ test("a collector can be activated again", async () => {
   await page.getByText("7 false alarms in 300 comparisons").waitFor();
   await page.getByText("performance").first().waitFor();
 
-  await page.getByRole("button", { name: "Put it back in duty" }).click();
+  await page.getByRole("button", { name: "Put it back on duty" }).click();
 
   await page.getByText("7 false alarms in 300 comparisons").waitFor({ state: "detached" });
   expect(faults).toEqual([]);
@@ -303,9 +303,9 @@ test("a series links to the noise of its case, with the limit of each metric and
   const machine = page.getByRole("region", { name: "Noise on 9be0214c00" });
   const count = machine.getByRole("row").filter({ hasText: "instructions" });
   await count.getByText("0.80 %", { exact: true }).waitFor();
-  await count.getByText("twice as far as the runs of the newest artifact lay apart").waitFor();
+  await count.getByText("twice the range of the runs of the newest artifact").waitFor();
   const time = machine.getByRole("row").filter({ hasText: "wall-time" });
-  await time.getByText("what equal artifacts showed in self-tests").waitFor();
+  await time.getByText("the differences between equal artifacts in self-tests").waitFor();
   const older = page.getByRole("region", { name: "Noise on 5f1c77aa90" });
   await older.getByText("none yet").first().waitFor();
   expect(faults).toEqual([]);

@@ -53,7 +53,7 @@ test("a retrigger lists the jobs that will run, and then exactly these run", asy
     expect.stringContaining("lint"),
     expect.stringContaining("build"),
   ]);
-  await dialog.getByLabel("it alone; what was skipped stays so").check();
+  await dialog.getByLabel("only this job; skipped jobs stay skipped").check();
   await list.getByText("build").waitFor({ state: "detached" });
   await dialog.getByRole("button", { name: "Do exactly this" }).click();
   await dialog.waitFor({ state: "detached" });
@@ -130,9 +130,9 @@ test("a breakpoint describes what to check, and continues when a person approves
   await page.getByText("waits for a person to release it").waitFor();
   await page.getByText("Look at the screenshots first").waitFor();
 
-  await page.getByRole("button", { name: "Let it go on" }).click();
+  await page.getByRole("button", { name: "Let it continue" }).click();
 
-  await page.getByRole("button", { name: "Let it go on" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Let it continue" }).waitFor({ state: "detached" });
   expect(stateOf("release", "sign-off")).toBe("succeeded");
   await page.close();
 });
@@ -143,11 +143,11 @@ test("a job is customised for its graph, and marked", async () => {
   await page.getByRole("button", { name: "Customise…" }).click();
   const dialog = page.getByRole("dialog", { name: "Customise lint" });
   const apply = dialog.getByRole("button", { name: "Customise it" });
-  await dialog.getByLabel("What is to be different").fill('{"timeout": ');
+  await dialog.getByLabel("Changes").fill('{"timeout": ');
   await dialog.getByRole("alert").getByText("Not JSON yet").waitFor();
   expect(await apply.isDisabled()).toBe(true);
 
-  await dialog.getByLabel("What is to be different").fill('{"timeout": "20m"}');
+  await dialog.getByLabel("Changes").fill('{"timeout": "20m"}');
   await dialog.locator("ins").getByText("20m").waitFor();
   await apply.click();
   await dialog.waitFor({ state: "detached" });
@@ -164,7 +164,7 @@ test("on a protected branch the page shows the farm's message that customisation
   await page.getByRole("button", { name: "Customise…" }).click();
   const dialog = page.getByRole("dialog", { name: "Customise lint" });
 
-  await dialog.getByLabel("What is to be different").fill('{"timeout": "20m"}');
+  await dialog.getByLabel("Changes").fill('{"timeout": "20m"}');
 
   await dialog.getByRole("alert").getByText("release is protected").waitFor();
   expect(await dialog.getByRole("button", { name: "Customise it" }).isDisabled()).toBe(true);
@@ -194,7 +194,7 @@ test("a priority above the branch's limit is reduced, and the page says so", asy
   await page.getByRole("button", { name: "Priority…" }).click();
   const dialog = page.getByRole("dialog", { name: "Priority of this graph" });
 
-  await dialog.getByLabel("Higher is sooner").fill("50");
+  await dialog.getByLabel("Higher starts sooner").fill("50");
   await dialog.getByRole("button", { name: "Set the priority" }).click();
 
   await dialog.getByText("the branch main has a cap of 10").waitFor();
@@ -209,12 +209,12 @@ test("another run can be requested for a running job, and its dialog starts with
   const panel = page.getByRole("complementary", { name: "Job lint" });
   await panel.getByRole("button", { name: "Retrigger…" }).click();
   const dialog = page.getByRole("dialog", { name: "Retrigger lint" });
-  const another = dialog.getByLabel("also after a run that is under way");
+  const another = dialog.getByLabel("also after a current run");
   await dialog.getByText("1 to run", { exact: true }).waitFor();
   expect(await another.isChecked()).toBe(true);
 
   await another.uncheck();
-  await dialog.getByRole("heading", { name: "1 left alone" }).waitFor();
+  await dialog.getByRole("heading", { name: "1 left unchanged" }).waitFor();
   await another.check();
   await dialog.getByRole("heading", { name: "1 to run", exact: true }).waitFor();
   await dialog.getByRole("button", { name: "Do exactly this" }).click();
@@ -236,7 +236,7 @@ test("one job of a graph gets a different priority, which its page then shows", 
   await dialog.getByText("It is added to that of the graph, 0.").waitFor();
   expect(await set.isDisabled()).toBe(true);
 
-  await dialog.getByLabel("Higher is sooner").fill("7");
+  await dialog.getByLabel("Higher starts sooner").fill("7");
   await set.click();
 
   await dialog.getByText("It has priority 7 now").waitFor();
@@ -244,7 +244,7 @@ test("one job of a graph gets a different priority, which its page then shows", 
   expect(farm.graphs.get("job-priority")?.priority).toBe(0);
   await dialog.getByRole("button", { name: "Close" }).click();
   await page.getByRole("button", { name: "Priority…" }).click();
-  expect(await dialog.getByLabel("Higher is sooner").inputValue()).toBe("7");
+  expect(await dialog.getByLabel("Higher starts sooner").inputValue()).toBe("7");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -254,17 +254,17 @@ test("a customisation that is based on an older one is refused, and starts again
   const { page } = await open("/graphs/customised-by-two/jobs/lint?view=definition");
   await page.getByRole("button", { name: "Customise…" }).click();
   const dialog = page.getByRole("dialog", { name: "Customise lint" });
-  await dialog.getByLabel("What is to be different").fill('{"timeout": "20m"}');
+  await dialog.getByLabel("Changes").fill('{"timeout": "20m"}');
   await dialog.locator("ins").getByText("20m").waitFor();
 
   farm.change("customised-by-two", { lint: { customised: true } });
-  await dialog.getByLabel("What is to be different").fill('{"timeout": "30m"}');
+  await dialog.getByLabel("Changes").fill('{"timeout": "30m"}');
 
   await dialog.getByRole("alert").getByText("Ada has customised lint").waitFor();
   const apply = dialog.getByRole("button", { name: "Customise it" });
   expect(await apply.isDisabled()).toBe(true);
-  await dialog.getByRole("button", { name: "Begin from what holds now" }).click();
-  await dialog.getByLabel("What is to be different").fill('{"timeout": "30m"}');
+  await dialog.getByRole("button", { name: "Start from the present definition" }).click();
+  await dialog.getByLabel("Changes").fill('{"timeout": "30m"}');
   await dialog.locator("ins").getByText("30m").waitFor();
   await apply.click();
   await dialog.waitFor({ state: "detached" });

@@ -8,7 +8,7 @@ test("a new graph is selected, previewed, and submitted exactly as in the previe
   const { page, faults } = await open("/new?repository=grange&rev=main");
   const preview = page.getByRole("region", { name: "Preview" });
   await preview.getByText("3 jobs").waitFor();
-  await preview.getByText("1 have a result already").waitFor();
+  await preview.getByText("1 already have a result").waitFor();
 
   await page.getByRole("checkbox", { name: /pgo/ }).check();
   await preview.getByRole("rowheader", { name: /pgo/ }).waitFor();
@@ -89,7 +89,7 @@ test("definitions are compared by job and edge, with signs in addition to colors
 
   await page.getByRole("textbox", { name: "To", exact: true }).fill("main");
   await page.keyboard.press("Enter");
-  await page.getByText("Nothing has changed.").waitFor();
+  await page.getByText("There are no changes.").waitFor();
   expect(faults).toEqual([]);
   await page.close();
 });

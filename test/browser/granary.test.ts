@@ -21,7 +21,7 @@ const addresses = [
   ["/granary/indexes", "Indexes of commits"],
   [`/granary/indexes/${commit}?environment=${environment}`, `Index of ${commit.slice(0, 10)}`],
   ["/granary/quarantine", "Quarantine"],
-  ["/granary/help", "What these pages tell"],
+  ["/granary/help", "About these pages"],
 ] as const;
 
 test.each(addresses)(
@@ -51,8 +51,8 @@ test.each(addresses)(
 test("the list shows the saved time, loads older builds, and opens one by keyboard", async () => {
   const { page, faults } = await open("/");
   await page.getByRole("link", { name: "Granary" }).click();
-  await page.getByRole("img", { name: /What builds asked for in 30 days: \d+ % of/ }).waitFor();
-  await page.getByText("There before it was asked for").waitFor();
+  await page.getByRole("img", { name: /Requests of builds in 30 days: \d+ % of/ }).waitFor();
+  await page.getByText("Prefetched").waitFor();
   await page.getByText("The farm’s store has").waitFor();
   const rows = page.locator(".granary-builds > li");
   await rows.nth(49).waitFor();
@@ -87,7 +87,7 @@ test("a build shows its waiting times with reasons, and links to the index that 
   const build = granary.builds[0];
   const { page, faults } = await open(`/granary/builds/${build?.id}`);
   await page.getByRole("img", { name: /^Demand against arrival over/ }).waitFor();
-  const rows = page.getByRole("region", { name: "Results asked for" }).locator("tbody tr");
+  const rows = page.getByRole("region", { name: "Requested results" }).locator("tbody tr");
   await rows.nth(99).waitFor();
 
   await page.getByRole("button", { name: /^missed \d/ }).click();
@@ -113,7 +113,7 @@ test("an index lists its results in the order of first use, page by page, and ma
   const rows = page.getByRole("region", { name: "Results by first use" }).locator("tbody tr");
   await rows.nth(199).waitFor();
 
-  await page.getByRole("button", { name: "Load what is asked for later" }).click();
+  await page.getByRole("button", { name: "Load later results" }).click();
   await rows.nth(399).waitFor();
 
   const gone = granary.results.slice(0, 400).filter(({ here }) => !here).length;
@@ -140,8 +140,8 @@ test("a release needs a confirmation, is refused with the reason, and works with
   await page.getByRole("alert").getByText("has no right to administer").waitFor();
 
   granary.mayRelease = true;
-  await page.getByRole("button", { name: "What they made as well…" }).click();
-  await page.getByRole("button", { name: "Put it there" }).click();
+  await page.getByRole("button", { name: "Later results, too…" }).click();
+  await page.getByRole("button", { name: "Put them there" }).click();
   await page.getByText("214 of them are in quarantine as well").waitFor();
   await page.getByRole("button", { name: "Release…" }).click();
   await page.getByRole("button", { name: "Release it" }).click();

@@ -135,7 +135,7 @@ test("a link does not change the signed-in user without a confirmation", async (
 
   await page.goto(link.url);
 
-  await page.getByText("Go on only if you asked for it").waitFor();
+  await page.getByText("Continue only if you requested it").waitFor();
   expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("root");
   await page.context().close();
 });

@@ -42,7 +42,7 @@ test("the overview links to a class, and a class to the others of its platform",
   await page.getByText("152 are left out").waitFor();
   await line.getByRole("link").click();
   await page.waitForURL(/\/size-classes\/2\?platform=/);
-  await page.getByText("41 queued; what comes now would wait 42 s").waitFor();
+  await page.getByText("41 queued; a new action would wait 42 s").waitFor();
   await page.getByRole("img", { name: /Busy for .* within 24 hours/ }).waitFor();
   await page
     .getByRole("navigation", { name: "Other classes" })
@@ -50,7 +50,7 @@ test("the overview links to a class, and a class to the others of its platform",
     .click();
 
   await page.getByRole("heading", { level: 1, name: "Size class 8" }).waitFor();
-  await page.getByRole("heading", { name: "Lost by choosing it" }).waitFor();
+  await page.getByRole("heading", { name: "Lost by its selection" }).waitFor();
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -81,10 +81,7 @@ test("the most expensive actions are found by text, and their page shows runs, e
   await page.getByRole("button", { name: "Why?" }).first().focus();
   await page.keyboard.press("Enter");
   await page.getByText("size class 2 is the next with more").waitFor();
-  await page
-    .getByRole("region", { name: "What could have been chosen" })
-    .getByText("34 %")
-    .waitFor();
+  await page.getByRole("region", { name: "The possible choices" }).getByText("34 %").waitFor();
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -97,7 +94,7 @@ test("an execution shows why it ran on its size class, and links to its key", as
   await why.getByText("and ran out of memory.").waitFor();
   await why.getByText("and succeeded.").waitFor();
   expect(await why.getByRole("table").count()).toBe(2);
-  await why.getByRole("link", { name: "how it ran on each class before" }).click();
+  await why.getByRole("link", { name: "its earlier runs on each class" }).click();
 
   await page.waitForURL(/\/size-class-keys\/a%3Amade-up-0\?domain=protected$/);
   expect(faults).toEqual([]);
@@ -117,9 +114,9 @@ test("an execution that only one class could run says so", async () => {
 
 test("settings are shown and changed, and a value that is not a number is refused before it is sent", async () => {
   const { page, faults } = await open("/size-classes");
-  const form = page.getByRole("region", { name: "How they are chosen" });
+  const form = page.getByRole("region", { name: "How they are selected" });
   const set = form.getByRole("button", { name: "Set it" });
-  await form.getByText("nobody has changed anything").waitFor();
+  await form.getByText("All settings have their defaults").waitFor();
   expect(await set.isDisabled()).toBe(true);
 
   const price = form.getByRole("textbox", { name: "Price of an hour’s delay" });

@@ -193,7 +193,7 @@ const illegal: [string, Dir][] = [
   ],
   ["a link to /etc", { symlinks: [{ name: "a", target: "/etc" }] }],
   ["a link out of it", { symlinks: [{ name: "a", target: "../../../x" }] }],
-  ["a hash that is none", { files: [{ name: "a", digest: { hash: "../../x", sizeBytes: 5n } }] }],
+  ["an invalid hash", { files: [{ name: "a", digest: { hash: "../../x", sizeBytes: 5n } }] }],
   ["a size below 0", { files: [{ name: "a", digest: { hash: here.hash, sizeBytes: -1n } }] }],
 ];
 const { directories: levels, root: top } = doubling(30);
@@ -248,7 +248,7 @@ export const hostileResults: readonly HostileCase[] = [
     treeWith({ directories: [{ name: "a", digest: an(gone) }] }),
   ),
   treeOf("without a root", "invalid_argument", () => Buffer.of()),
-  treeOf("that is none", "invalid_argument", () => Buffer.alloc(1_000, 0xff)),
+  treeOf("with invalid bytes", "invalid_argument", () => Buffer.alloc(1_000, 0xff)),
   treeOf("of 2^30 directories in 31", "resource_exhausted", treeWith(top, levels)),
   treeOf("of 10,000,000 empty directories", "resource_exhausted", () =>
     Buffer.alloc(20_000_000, Buffer.from([0x12, 0])),
@@ -273,7 +273,7 @@ export const hostileResults: readonly HostileCase[] = [
     (target) => putDoubling(target, 30),
     "9".repeat(15),
   ),
-  executing("that is none", "invalid_argument", blob(Buffer.alloc(1_000, 0xff))),
+  executing("with invalid bytes", "invalid_argument", blob(Buffer.alloc(1_000, 0xff))),
   executing("of 9 MiB", "invalid_argument", blob(large)),
   executing("whose command is of 9 MiB", "invalid_argument", async (target) => {
     const command = await blob(large)(target);

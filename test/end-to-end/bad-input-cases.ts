@@ -100,7 +100,7 @@ export const badInputs: readonly BadInput[] = [
     },
   },
   {
-    name: "a repository that is none",
+    name: "a path without a repository",
     says: [/not a (git )?repository/i],
     async run(farm, scratch) {
       const folder = join(scratch, "no-repository");

@@ -76,7 +76,7 @@ test("for a key of another app, make a new key and use its file", async () => {
 
   expect([code, count]).toEqual([1, 1]);
   expect(wrong).toMatch(
-    /^WRONG +app +the private key is not one of app \d+ .*make a new key in the app's settings and give its file/,
+    /^WRONG +app +the private key is not one of app \d+ .*make a new key in the app's settings and use its file/,
   );
 });
 
@@ -86,7 +86,7 @@ test("for a wrong clock, synchronise the machine's time", async () => {
 
   expect(code).toBe(1);
   expect(wrong).toMatch(
-    /WRONG +clock +this machine is \d+ s behind GitHub, .*let the machine keep its time/,
+    /WRONG +clock +this machine is \d+ s behind GitHub, .*synchronise the machine's time/,
   );
 });
 
@@ -131,6 +131,6 @@ test("for an address that GitHub cannot reach, the address and what works withou
 
   expect([code, count]).toEqual([1, 1]);
   expect(wrong).toMatch(
-    /^WRONG +deliveries .*GitHub cannot reach http:\/\/127\.0\.0\.1:1\/forge\/github\/webhooks.*all is found by polling/,
+    /^WRONG +deliveries .*GitHub cannot reach http:\/\/127\.0\.0\.1:1\/forge\/github\/webhooks.*the farm finds everything by polling/,
   );
 });

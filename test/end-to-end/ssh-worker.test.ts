@@ -193,7 +193,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
       says: /does not let this user in.*--ssh-key/,
     },
     {
-      what: "a host key that nobody has seen",
+      what: "an unknown host key",
       args: () => ["--ssh-option", "UserKnownHostsFile=/dev/null"],
       says: /does not know the host key of .*Connect once with ssh/,
     },

@@ -116,7 +116,7 @@ const more: readonly HostileCase<Farms>[] = [
     },
   },
   {
-    name: "two files whose names differ in capitals only are kept as two",
+    name: "two files whose names differ only in case remain two",
     async run(farm) {
       const other = Buffer.from("another output of somebody");
       await farm.blobs.put(digestOf(file), file);
@@ -135,7 +135,7 @@ const more: readonly HostileCase<Farms>[] = [
     },
   },
   {
-    name: "a result written by nobody",
+    name: "a result written without a token",
     async run(farms) {
       const action = freshAction();
       const code = await asking(farms, undefined, (channel) => write(channel, "", action));
@@ -143,7 +143,7 @@ const more: readonly HostileCase<Farms>[] = [
     },
   },
   {
-    name: "a result written into another's project is read by nobody else there",
+    name: "a result written into another user's project is not read by others there",
     async run(farms) {
       const action = freshAction();
       const code = await asking(farms, farms.closed.mallory, (channel) =>

@@ -128,7 +128,7 @@ export const browserCases: readonly HostileCase<AuthTarget>[] = [
       onEveryRoute(target, plain, /^(400 .*application\/json|403 .*not done in the name)/),
   },
   {
-    name: "a sign-in that another site makes a browser send, into a stranger's account",
+    name: "a sign-in that another site causes in a browser, to the attacker's account",
     async run(target) {
       for (const headers of [{ ...plain }, { "sec-fetch-site": "cross-site" }]) {
         const browser = cookieJarBrowser();
@@ -157,7 +157,7 @@ export const browserCases: readonly HostileCase<AuthTarget>[] = [
     },
   },
   {
-    name: "a live session that was planted before signing in as somebody else",
+    name: "a valid session that was planted before another user signs in",
     async run(target) {
       const mallory = await target.signIn();
       const victim = cookieJarBrowser(new Map(mallory.cookies));
@@ -221,7 +221,7 @@ export const browserCases: readonly HostileCase<AuthTarget>[] = [
     },
   },
   {
-    name: "a page of elsewhere that reads who is signed in (CORS)",
+    name: "a page of another site that reads who is signed in (CORS)",
     async run(target) {
       const browser = await target.signIn();
       const headers = { origin: "https://evil.example" };

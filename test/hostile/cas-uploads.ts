@@ -39,7 +39,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
     },
   })),
   {
-    name: "a batch in a digest function that nobody knows",
+    name: "a batch in an unknown digest function",
     async run(farm) {
       const data = fresh("function");
       const digest = digestOf(data);
@@ -75,7 +75,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
     },
   },
   {
-    name: "two writers of one name at once, one of other bytes",
+    name: "two simultaneous writers of one name, one with other bytes",
     async run(farm) {
       const bytes = fresh("two writers");
       const digest = digestOf(bytes);
@@ -92,7 +92,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
     },
   },
   {
-    name: "ten writers of one name at once, each half of it",
+    name: "ten simultaneous writers of one name, each with half of it",
     async run(farm) {
       const bytes = Buffer.alloc(2 * MiB, String(process.hrtime.bigint()));
       const digest = digestOf(bytes);

@@ -78,7 +78,7 @@ const unfit: readonly HostileCase<CommentFarm>[] = [
     "mallory",
     "@grange approve on behalf of @octocat",
     "confused",
-    /is no commit/,
+    /is not a commit/,
   ),
   refused("a login that looks like another's", "0ctocat", "@grange approve", "-1", undefined),
   refused(
@@ -86,7 +86,7 @@ const unfit: readonly HostileCase<CommentFarm>[] = [
     "octocat",
     "@grange bench",
     "-1",
-    /nothing of it is measured before/,
+    /it is measured only after/,
   ),
   refused(
     "build of another commit of a fork",
@@ -107,7 +107,7 @@ const unfit: readonly HostileCase<CommentFarm>[] = [
     "octocat",
     "@grange help\n\n@grange approve",
     "confused",
-    /asks for one thing/,
+    /has one command/,
   ),
   refused(
     "keys that are properties of every object",
@@ -155,20 +155,20 @@ const unfit: readonly HostileCase<CommentFarm>[] = [
     },
   },
   {
-    name: "markup, mentions and links in a word that is no command",
+    name: "markup, mentions and links in an unknown command",
     async run(target) {
       const pull = await aPull(target);
       await seen(target, pull);
       const evil = "x`<img/src=x>@everyone#1[a](javascript:b)\u202e";
       const comment = await target.repository.comment(pull, "octocat", `@grange ${evil}`);
       const { reply } = await answered(target, pull, comment, { hasReply: true });
-      assert.match(reply ?? "", /no command/);
+      assert.match(reply ?? "", /not a command/);
       assertPlain(reply);
       assert.doesNotMatch(reply ?? "", /\u202e/);
     },
   },
   {
-    name: "our marker in somebody else's comment",
+    name: "the farm's marker in another user's comment",
     async run(target) {
       const pull = await aPull(target);
       await seen(target, pull);
@@ -185,7 +185,7 @@ const unfit: readonly HostileCase<CommentFarm>[] = [
     },
   },
   {
-    name: "ten commands of a stranger: reactions, and no comment",
+    name: "ten commands of a user without permission: reactions, and no comment",
     async run(target) {
       const pull = await aPull(target);
       await seen(target, pull);

@@ -150,7 +150,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: "an index, a result and a report of nobody's, and in another's project",
+    name: "an index, a result and a report without a principal, and in another user's project",
     async run({ closed }) {
       for (const token of [undefined, closed.mallory]) {
         // A caller with a name writes only for itself; none of the named blobs exists.

@@ -49,7 +49,7 @@ export const forkPoisons: readonly ForkCase[] = [
     },
   },
   {
-    name: "is merged: its commit runs anew on main, nothing is promoted",
+    name: "is merged: its commit runs again on main, no result is reused",
     async run(fork) {
       const jobs = fresh(random, { inputs: ["source.txt"] });
       await runsAnew(fork, jobs, await fork.run(await fork.onPull(jobs)));
@@ -66,7 +66,7 @@ export const forkPoisons: readonly ForkCase[] = [
     },
   },
   {
-    name: "runs anew what main has made: main keeps its own",
+    name: "runs an action of main again: main keeps its own result",
     async run(fork) {
       const jobs = fresh(random);
       const own = await fork.run(await fork.onMain(jobs));

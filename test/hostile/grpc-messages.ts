@@ -69,7 +69,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
     },
   },
   {
-    name: "text that is no UTF-8",
+    name: "text that is not UTF-8",
     async run({ raw }) {
       const code = await raw(findMissingBlobs, [frameOf(field(1, Buffer.from([0xff, 0xfe])))]);
       isOneOf(code, "internal", "invalid_argument");
@@ -126,7 +126,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
     },
   },
   {
-    name: "a method that is none, and one of a prototype",
+    name: "an unknown method, and a name from a prototype",
     async run(farm) {
       for (const path of ["/grange.worker.v1.Workers/Steal", "/__proto__/constructor", "/"]) {
         const got = await farm.raw(findMissingBlobs, [frameOf(Buffer.of())], {
@@ -148,7 +148,7 @@ const more: readonly HostileCase<HostileFarm>[] = [
     },
   },
   {
-    name: "10,000 streams that are reset at once (100,000 in the long run)",
+    name: "10,000 streams that are reset immediately (100,000 in the long run)",
     alone: true,
     run: (farm) =>
       flood(farm, farm.full ? 100_000 : 10_000, (attacking) => {

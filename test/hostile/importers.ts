@@ -148,7 +148,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: "fields that nobody asked for",
+    name: "unexpected fields",
     async run(farm) {
       const told = importing(newSuite(), "hyperfine", hyperfine({ command: "a", times: [1] }), {
         importedBy: "root",

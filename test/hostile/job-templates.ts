@@ -110,7 +110,7 @@ const definitions: readonly Case[] = [
   refused("a tag that runs code", "version: 1\njobs: !!js/function 'x'", /./),
   refused("a merge of the document with itself", "version: 1\njobs: &j\n  <<: *j\n", /./),
   {
-    name: "a thousand problems: a hundred are told",
+    name: "a thousand problems: a hundred are reported",
     async run(farm) {
       const text = `version: 1\njobs:\n${Array.from({ length: 1_000 }, (_, n) => `  j${n}: { comands: x }`).join("\n")}\n`;
       const { status, text: all } = await submit(farm, { definitions: { "x.yml": text } });

@@ -41,7 +41,7 @@ export const places: readonly Case[] = [
   noRevision("a reflog entry of somebody", "HEAD@{1.year.ago}"),
   noRevision("a ref in a format of Git's", "refs/heads/*"),
   {
-    name: "a submodule whose address is a file of ours is not fetched",
+    name: "a submodule whose address is a file of the server is not fetched",
     async run(farm) {
       const { repository } = farm;
       await repository.commit({

@@ -164,7 +164,7 @@ const others: readonly Case[] = [
     },
   },
   {
-    name: "answers that nobody between may keep or confuse",
+    name: "responses that no proxy may store or confuse",
     async run({ ask }) {
       const { headers } = await ask("/caller");
       assert.equal(headers.get("access-control-allow-origin"), null);
@@ -202,7 +202,7 @@ const others: readonly Case[] = [
     },
   },
   {
-    name: "400 streams of events at once (2,200 in the long run), and the next is served",
+    name: "400 simultaneous streams of events (2,200 in the long run), and the next is served",
     alone: true,
     async run({ ask, url, full }) {
       const leave = new AbortController();

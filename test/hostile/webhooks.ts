@@ -118,7 +118,7 @@ const cases: readonly Case[] = [
     body: '{"__proto__":{"repository":{"full_name":"a/b"}},"constructor":1}',
   })),
   {
-    name: "one delivery sent five times at once is taken once",
+    name: "one delivery sent five times simultaneously is accepted once",
     async run(farm) {
       const headers = { "x-github-delivery": randomUUID() };
       const body = push(`mallory/${randomUUID()}`);
@@ -141,7 +141,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: "20 bodies of 24 MB at once that nobody signed",
+    name: "20 simultaneous unsigned bodies of 24 MB",
     alone: true,
     async run(farm) {
       const body = new Uint8Array(24 * 1_048_576);

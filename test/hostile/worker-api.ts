@@ -73,7 +73,7 @@ const leases: readonly Case[] = [
       }),
   },
   {
-    name: "a lease of another worker, given back by one who does not hold it",
+    name: "a lease of another worker, returned by a worker that does not hold it",
     run: (farm) =>
       withLease(farm, async ({ me, lease }) => {
         const stale = { ...lease, epoch: (lease.epoch ?? 1n) + 5n };
@@ -97,7 +97,7 @@ const leases: readonly Case[] = [
       }),
   },
   {
-    name: "a log of somebody else's attempt",
+    name: "a log of another worker's attempt",
     run: (farm) =>
       withLease(farm, async ({ lease }) => {
         const stale = { ...lease, epoch: (lease.epoch ?? 1n) + 1n };
@@ -111,7 +111,7 @@ const leases: readonly Case[] = [
       }),
   },
   {
-    name: "10,000 leases that nobody has, in one heartbeat",
+    name: "10,000 leases that do not exist, in one heartbeat",
     run: (farm) =>
       withLease(farm, async ({ me }) => {
         const made = Array.from({ length: 10_000 }, () => ({
@@ -140,7 +140,7 @@ const logs: readonly Case[] = [
       }),
   })),
   {
-    name: "a log of 1 GiB (80 MiB in the short run): kept is what the limit says, and it ends",
+    name: "a log of 1 GiB (80 MiB in the short run): it is stored up to the limit, and it ends",
     alone: true,
     run: (farm) =>
       withLease(farm, async ({ me, lease }) => {

@@ -65,7 +65,7 @@ export const workerClaims: readonly Case[] = [
     },
   },
   {
-    name: "claims of 2^31 - 1 at once, of -1, and of nobody",
+    name: "claims of 2^31 - 1 executions, of -1, and of 0",
     run: (farm) =>
       withLease(farm, async ({ me }) => {
         for (const most of [2 ** 31 - 1, -1, 0]) {

@@ -85,7 +85,7 @@ export async function reach(url: string, init: RequestInit = {}): Promise<Respon
     return await fetch(url, init);
   } catch (reason) {
     if (init.signal?.aborted === true) throw reason;
-    throw new AnswerError(0, "unavailable", "the farm's server does not answer");
+    throw new AnswerError(0, "unavailable", "the farm's server does not respond");
   }
 }
 

@@ -5,7 +5,7 @@ export function CustomisedMark({ customised }: { readonly customised: number }) 
   return (
     <>
       {" "}
-      <span className="badge" title={`Somebody changed ${jobs} for this graph`}>
+      <span className="badge" title={`${jobs} changed for this graph`}>
         customised
       </span>
     </>

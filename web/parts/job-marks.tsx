@@ -5,17 +5,20 @@ export function JobMarks({ job }: { readonly job: JobSummary }) {
   return (
     <>
       {job.cached ? (
-        <span className="badge is-cached" title="Its result was known; nothing was executed">
+        <span className="badge is-cached" title="Its result was in the cache; nothing was executed">
           cached
         </span>
       ) : null}
       {job.stale ? (
-        <span className="badge is-stale" title="It ran on what a job before it no longer gives">
+        <span
+          className="badge is-stale"
+          title="It used an output that a job before it has since changed"
+        >
           stale
         </span>
       ) : null}
       {job.customised ? (
-        <span className="badge" title="Its definition was changed for this graph alone">
+        <span className="badge" title="Its definition was changed for this graph only">
           customised
         </span>
       ) : null}

@@ -24,23 +24,23 @@ function AlternativesTable({ decision }: { readonly decision: SizeClassDecision 
   if (alternatives.length === 0) return null;
   const isDrawn = alternatives.some(({ probability }) => probability !== null);
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="What could have been chosen">
+    <div className="table-box" tabIndex={0} role="region" aria-label="The possible choices">
       <table className="figures alternatives">
         <thead>
           <tr>
             <th scope="col">Size class</th>
             <th scope="col">Would run</th>
-            <th scope="col" title="Eight times in ten it runs between these">
+            <th scope="col" title="It runs between these with a probability of 80 %">
               Between
             </th>
             <th scope="col">Would wait</th>
             <th
               scope="col"
-              title="Of its time and of the delay, with the retries that it may need: what strategies compare"
+              title="The cost of its time and of the delay, with expected retries: strategies compare this"
             >
               Cost with delay
             </th>
-            <th scope="col" title="That it does not come to its end there">
+            <th scope="col" title="The probability of a failure there">
               Risk
             </th>
             {isDrawn ? <th scope="col">Drawn with</th> : null}
@@ -82,9 +82,9 @@ type Key = Pick<SizeClassDecision, "project" | "domain" | "key" | "level" | "tit
 
 const levelWords = {
   action: "this very command",
-  target: "what is like it in its target",
-  mnemonic: "its kind of action",
-  platform: "all of its platform",
+  target: "similar commands of its target",
+  mnemonic: "actions of its kind",
+  platform: "all actions of its platform",
 } as const;
 
 export const levelText = (level: Key["level"]): string => levelWords[level];

@@ -53,7 +53,7 @@ function Detail({ graphId, waiting }: { graphId: string; waiting: WaitingReason 
     case "capacity-none":
       return waiting.lastSeenAt === null ? null : (
         <p className="faint">
-          One was heard of last <Ago time={waiting.lastSeenAt} />.
+          The last one was available <Ago time={waiting.lastSeenAt} />.
         </p>
       );
     case "time":

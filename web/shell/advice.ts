@@ -15,7 +15,7 @@ export function adviceFor(status: number | undefined): Advice {
   }
   if (status === 0) {
     return {
-      title: "The server does not answer",
+      title: "The server does not respond",
       whatToDo:
         "It may be restarting, or it may have been stopped. If it runs on your machine, start it again; nothing that it had accepted is lost.",
       command: "npm start",
@@ -25,19 +25,19 @@ export function adviceFor(status: number | undefined): Advice {
     return {
       title: "Not here",
       whatToDo:
-        "The farm does not know it. The address may be cut short, or belong to another farm.",
+        "The farm does not know it. The address may be incomplete, or belong to another farm.",
     };
   }
   if (status === 401 || status === 403) {
     return {
       title: "Not allowed",
-      whatToDo: "Sign in, or ask whoever runs this farm for a grant.",
+      whatToDo: "Sign in, or ask an administrator of this farm for a grant.",
     };
   }
   return {
-    title: "The server could not answer",
+    title: "The server could not process the request",
     whatToDo:
-      "This is the server's fault, and its log says more. Checking its surroundings may tell why.",
+      "This is a fault of the server, and its log contains more. A check of its environment may show the cause.",
     command: "grange doctor",
   };
 }

@@ -25,7 +25,7 @@ export const told = {
     return {
       state: "refused",
       reaction: "confused",
-      text: `That is not understood: ${foreign(problem)}. \`@${name} help\` tells what is.`,
+      text: `The command was not understood: ${foreign(problem)}. \`@${name} help\` lists the commands.`,
     };
   },
 
@@ -40,7 +40,7 @@ export const told = {
         ...usage(name),
         "```",
         "",
-        "`bench` measures the head of this pull request; with `queue` once its artifacts are there. `build` measures a commit that was built already. `retrigger` runs jobs again: those of a selection such as `platform:linux & test`, or those that failed. `cancel` ends what runs for this pull request. `approve` lets the head of a fork, as it is now, be run and measured.",
+        "`bench` measures the head of this pull request; with `queue` as soon as its artifacts exist. `build` measures a commit that was built already. `retrigger` runs jobs again: those of a selection such as `platform:linux & test`, or the failed ones. `cancel` ends everything that runs for this pull request. `approve` allows the present head of a fork to be run and measured.",
       ].join("\n"),
     };
   },
@@ -63,7 +63,7 @@ export const told = {
   broken: {
     state: "refused",
     reaction: "confused",
-    text: "Something went wrong on the farm; its log says what. Ask again later.",
+    text: "An error occurred on the farm; its log contains the details. Try again later.",
   } satisfies Answer,
 
   /** A sentence of the farm that may contain foreign words. */

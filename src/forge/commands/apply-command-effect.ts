@@ -111,7 +111,7 @@ async function cancel(
   if (requests.some(({ isShared }) => isShared)) {
     return {
       ...done,
-      text: "What is measured for another pull request with this head, too, goes on.",
+      text: "Measurements that another pull request with this head shares continue.",
     };
   }
   return ended > 0 ? done : { ...done, text: "Nothing runs for this pull request." };

@@ -172,7 +172,7 @@ describe("a command", () => {
     });
     await carryOut("@grange cancel");
 
-    expect(answer).toContain("for another pull request with this head, too, goes on");
+    expect(answer).toContain("that another pull request with this head shares continue");
     expect(asked).toEqual([["cancelBenchmark", requestId, "octocat@github"]]);
   });
 
@@ -242,7 +242,7 @@ describe("when the farm rejects it", () => {
     const last = await carryOut("@grange bench", { attempts: 12 });
 
     expect(last.answer).toBe(
-      "Something went wrong on the farm; its log says what. Ask again later.",
+      "An error occurred on the farm; its log contains the details. Try again later.",
     );
   });
 });

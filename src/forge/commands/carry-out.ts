@@ -36,7 +36,7 @@ export async function carryOutCommand(
   const watched = await findWatched(db, command.repository);
   const known = await findPull(db, command.repository, command.pull);
   if (watched === undefined || known === undefined) {
-    return { state: "refused", answer: "nobody watches it any more" };
+    return { state: "refused", answer: "it is no longer watched" };
   }
   const answer = await answerTo(services, command, watched, known);
   await db.transaction((tx) => wantAnswer(tx, command, answer, clock.now()));

@@ -127,10 +127,10 @@ describe("an approval", () => {
       says: /The head has moved since: it is `cccccccccccc` now/,
     },
     {
-      what: "nobody knows whether that head was there when it was written",
+      what: "it is not known whether that head existed when it was written",
       command: { headSeenAt: null },
       pull: fork,
-      says: /Nobody can tell whether `aaaaaaaaaaaa` was there already/,
+      says: /The farm cannot determine whether `aaaaaaaaaaaa` was already the head/,
     },
     {
       what: "that head came while it was typed",
@@ -161,7 +161,7 @@ describe("an approval", () => {
     expect(decide(short, { pull: fork })).toMatchObject({ kind: "approve", head });
     expect(textOf(decide(short, { pull: pushedMeanwhile }))).toMatch(/The head has moved/);
     expect(textOf(decide(short, { command: { headSeenAt: null }, pull: fork }))).toMatch(
-      /Nobody can tell/,
+      /The farm cannot determine/,
     );
   });
 
@@ -187,9 +187,9 @@ describe("measuring", () => {
     {
       approvedHead: null,
       policy: {},
-      says: /nothing of it is measured before .* `@grange approve a{40}`/,
+      says: /it is measured only after .* `@grange approve a{40}`/,
     },
-    { approvedHead: other, policy: {}, says: /nothing of it is measured before/ },
+    { approvedHead: other, policy: {}, says: /it is measured only after/ },
     {
       approvedHead: head,
       policy: { forkBench: "never" },
@@ -224,7 +224,7 @@ describe("measuring", () => {
   });
 });
 
-describe("nothing is done", () => {
+describe("the farm does nothing", () => {
   test("for a comment that was edited before it was read", () => {
     expect(decide("@grange cancel", { command: { edited: true } })).toMatchObject({
       answer: { state: "refused", reaction: "confused", text: undefined },

@@ -60,7 +60,9 @@ export function decideCommand(circumstances: CommandCircumstances): CommandEffec
   const asked = reading.command;
   if (asked.kind === "help") return isStranger ? answer(silentRefusal) : answer(told.help(name));
   if (pull.state !== "open") {
-    return answer(refusal(`This pull request is ${pull.state}: nothing is done for it any more.`));
+    return answer(
+      refusal(`This pull request is ${pull.state}: the farm does nothing for it any more.`),
+    );
   }
   const { by } = circumstances;
   if (by === undefined || !isAllowed(asked.kind, circumstances)) {
@@ -141,7 +143,7 @@ function decideApproval(
   const { head } = pull;
   const approved: CommandEffect = { kind: "approve", by, head };
   const short = head.slice(0, 12);
-  const ask = `Look at it; \`@${name} approve ${head}\` approves of it.`;
+  const ask = `Look at it; \`@${name} approve ${head}\` approves it.`;
   if (sha === head) return approved;
   if (sha !== undefined && !head.startsWith(sha)) {
     return answer(`\`${sha}\` is not the head any more: it is \`${short}\` now. ${ask}`);
@@ -159,7 +161,7 @@ function decideApproval(
     );
   }
   return answer(
-    `Nobody can tell whether \`${short}\` was there already when this comment was written. ${ask}`,
+    `The farm cannot determine whether \`${short}\` was already the head when this comment was written. ${ask}`,
   );
 }
 
@@ -172,7 +174,7 @@ function decideBench(
   const { suite } = policy;
   if (suite === undefined) {
     return answer(
-      "Nothing is measured of this repository: no suite is set for it. Who runs the farm sets one with `grange forge set`.",
+      "This repository has no measurements: no suite is set for it. An administrator of the farm sets one with `grange forge set`.",
     );
   }
   switch (mayMeasure(pull, policy)) {
@@ -180,7 +182,7 @@ function decideBench(
       return answer("Commits of forks are not measured here.");
     case "after approval":
       return answer(
-        `This pull request comes from a fork: nothing of it is measured before somebody who may has looked at it and said \`@${name} approve ${pull.head}\`. Then ask again.`,
+        `This pull request comes from a fork: it is measured only after a user with permission has reviewed it and written \`@${name} approve ${pull.head}\`. Then request it again.`,
       );
     case "yes":
       break;

@@ -55,7 +55,7 @@ describe("a command", () => {
 
   test.each([
     ["@grange", /no command follows the name; the commands are bench, build, .* help/],
-    ["@grange frobnicate", /"frobnicate" is no command; the commands are bench/],
+    ["@grange frobnicate", /"frobnicate" is not a command; the commands are bench/],
     ["@grange bench speed=11", /"speed=11" is none of backends=…, profiles=…/],
     ["@grange bench backends = llvm", /"backends" is none of .* without spaces round the =/],
     ["@grange bench queue queue", /"queue" is none of/],
@@ -67,15 +67,15 @@ describe("a command", () => {
       `@grange bench targets=${Array.from({ length: 51 }, (_, i) => `t${i}`).join(",")}`,
       /targets= has more than 50 names/,
     ],
-    ["@grange build", /build wants a commit: 7 to 40 hex digits/],
-    ["@grange build main", /"main" is no commit/],
-    ["@grange build 012345", /"012345" is no commit/],
-    [`@grange build ${sha}0`, /is no commit/],
+    ["@grange build", /build needs a commit: 7 to 40 hex digits/],
+    ["@grange build main", /"main" is not a commit/],
+    ["@grange build 012345", /"012345" is not a commit/],
+    [`@grange build ${sha}0`, /is not a commit/],
     ["@grange retrigger (a", /selection, column \d+: this bracket is never closed/],
     ["@grange cancel everything", /cancel takes nothing, and "everything" follows it/],
     ["@grange approve 0123456 and more", /approve takes one commit, and "and" follows it/],
-    ["@grange approve --force", /"--force" is no commit/],
-    ["@grange help\n@grange cancel", /a comment asks for one thing/],
+    ["@grange approve --force", /"--force" is not a commit/],
+    ["@grange help\n@grange cancel", /a comment has one command/],
   ])("that is wrong says what would be right: %s", (line, problem) => {
     expect(readCommand(line)).toEqual({
       kind: "wrong",
@@ -118,7 +118,7 @@ describe("a line without a command", () => {
     ["of an item of a list", "- @grange bench\n* @grange bench\n1. @grange bench"],
     ["escaped", "\\@grange approve\n&#64;grange approve"],
     ["a heading or a row of a table", "# @grange bench\n| @grange bench |"],
-    ["behind a word that nobody sees", "\u200b@grange approve\n\u2060@grange approve"],
+    ["after an invisible character", "\u200b@grange approve\n\u2060@grange approve"],
     ["in letters that only look like it", "@gr\u0430nge approve"],
   ])("%s", (_, body) => {
     expect(findCommand(body)).toBeUndefined();

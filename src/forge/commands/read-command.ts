@@ -33,9 +33,9 @@ export function findCommand(body: string, name = usualName): string | undefined 
 
 /** Parses the result of `findCommand`. It returns a result for any text. */
 export function readCommand(line: string): Reading {
-  if (line.includes("\n")) return wrong("a comment asks for one thing; write one comment for each");
+  if (line.includes("\n")) return wrong("a comment has one command; write one comment for each");
   if (line.length > longestLine) {
-    return wrong(`the line has more than ${longestLine} characters; ask for less at once`);
+    return wrong(`the line has more than ${longestLine} characters; split the command`);
   }
   const [, word = "", rest = ""] = /^@\S+[ \t]*(\S*)[ \t]*([^]*)$/.exec(line) ?? [];
   const kind = commandKinds.find((known) => known === word.toLowerCase());
@@ -53,11 +53,11 @@ export function readCommand(line: string): Reading {
       const [more] = words(rest);
       return more === undefined
         ? { kind: "command", command: { kind } }
-        : wrong(`${kind} takes nothing, and ${quoted(more)} follows it`);
+        : wrong(`${kind} has no arguments, but ${quoted(more)} follows it`);
     }
     case undefined:
       return wrong(
-        `${word === "" ? "no command follows the name" : `${quoted(word)} is no command`}; the commands are ${commandKinds.join(", ")}`,
+        `${word === "" ? "no command follows the name" : `${quoted(word)} is not a command`}; the commands are ${commandKinds.join(", ")}`,
       );
   }
 }
@@ -75,8 +75,8 @@ function readBuild([first, ...given]: readonly string[]): Reading {
   if (sha === undefined) {
     return wrong(
       first === undefined
-        ? "build wants a commit: 7 to 40 hex digits, or its address"
-        : `${quoted(first)} is no commit: build wants 7 to 40 hex digits, or a commit's address`,
+        ? "build needs a commit: 7 to 40 hex digits, or its URL"
+        : `${quoted(first)} is not a commit: build needs 7 to 40 hex digits, or a commit's URL`,
     );
   }
   const choice = readChoice(given);
@@ -88,7 +88,7 @@ function readBuild([first, ...given]: readonly string[]): Reading {
 function readApprove([first, another]: readonly string[]): Reading {
   if (first === undefined) return { kind: "command", command: { kind: "approve", sha: undefined } };
   const sha = shaOf(first);
-  if (sha === undefined) return wrong(`${quoted(first)} is no commit: 7 to 40 hex digits`);
+  if (sha === undefined) return wrong(`${quoted(first)} is not a commit: 7 to 40 hex digits`);
   return another === undefined
     ? { kind: "command", command: { kind: "approve", sha } }
     : wrong(`approve takes one commit, and ${quoted(another)} follows it`);

@@ -42,7 +42,7 @@ export function openGitForge({
         "failed_precondition",
         byName.size === 0
           ? `${withoutPassword(slug)} is empty: push a first commit`
-          : `the HEAD of ${withoutPassword(slug)} is no branch; point it at one (git symbolic-ref HEAD refs/heads/main)`,
+          : `the HEAD of ${withoutPassword(slug)} is not a branch; set it to one (git symbolic-ref HEAD refs/heads/main)`,
       );
     },
 
@@ -63,11 +63,15 @@ async function examineRefs(
     const heads = [...byName.keys()].filter((name) => name.startsWith("refs/heads/")).length;
     if (heads === 0) return { what, state: "wrong", detail: "it has no branch yet: push one" };
     if (head === undefined) {
-      return { what, state: "wrong", detail: "its HEAD is no branch, so no branch is its default" };
+      return {
+        what,
+        state: "wrong",
+        detail: "its HEAD is not a branch, so there is no default branch",
+      };
     }
     return { what, state: "ok", detail: `${heads} branches; the default one is ${head.slice(11)}` };
   } catch (reason) {
-    const detail = reason instanceof Fault ? reason.message : "it could not be asked";
+    const detail = reason instanceof Fault ? reason.message : "it did not respond";
     return { what, state: "wrong", detail };
   }
 }

@@ -172,8 +172,8 @@ describe("each problem is reported:", () => {
 
   test.each([
     [401, "secret is not the one"],
-    [404, "is not where the farm takes webhooks"],
-    [500, "its log says why"],
+    [404, "is not the farm's URL for webhooks"],
+    [500, "its log contains the reason"],
   ])("a webhook that the farm answers with %i", async (answered, expected) => {
     status = answered;
     await repository.push("main", { "a.txt": "1" });

@@ -169,7 +169,7 @@ function parsed<Answer>(schema: z.ZodType<Answer>, data: unknown, doing: string)
   if (read.success) return read.data;
   // A proxy's page in place of GitHub's answer is temporary; a write may have succeeded.
   throw new ForgeBusy(
-    `${doing}: GitHub's answer is not one we know: ${z.prettifyError(read.error).slice(0, 500)}`,
+    `${doing}: GitHub's response has an unknown form: ${z.prettifyError(read.error).slice(0, 500)}`,
   );
 }
 

@@ -41,7 +41,7 @@ export function placeOf(slug: string): { readonly owner: string; readonly repo: 
   if (owner === undefined || repo === undefined || repo === "." || repo === "..")
     throw new Fault(
       "invalid_argument",
-      `${JSON.stringify(slug.slice(0, 200))} is no repository of GitHub's: it is written OWNER/NAME`,
+      `${JSON.stringify(slug.slice(0, 200))} is not a repository of GitHub: its form is OWNER/NAME`,
     );
   return { owner, repo };
 }
@@ -112,7 +112,7 @@ export function githubClient(config: FullGitHubConfig): GitHubClient {
         const left = heldUntil - performance.now();
         if (left <= 0) return;
         if (left > config.waitLimitMs)
-          throw new ForgeBusy(`${doing}: GitHub asked to be left alone`, Math.ceil(left));
+          throw new ForgeBusy(`${doing}: GitHub asked for fewer requests`, Math.ceil(left));
         await cuttable.wait(left);
       },
     });

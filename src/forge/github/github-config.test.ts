@@ -21,9 +21,9 @@ test.each([
     "whole .pem",
   ],
   ["a key of another kind", { privateKey: edwards.toString() }, "not an RSA key"],
-  ["an id that is a name", { appId: "my app" }, "no GitHub app's id"],
-  ["an API that is no address", { api: "api.github.com" }, "no address of an API"],
-  ["an API of another kind", { api: "file:///etc/passwd" }, "no address of an API"],
+  ["an id that is a name", { appId: "my app" }, "not the id of a GitHub app"],
+  ["an API that is not a URL", { api: "api.github.com" }, "not the URL of an API"],
+  ["an API of another kind", { api: "file:///etc/passwd" }, "not the URL of an API"],
 ])("%s is refused in words", (_, wrong, expected) => {
   expect(() => fullConfig({ appId: "1", privateKey: pkcs1, ...wrong })).toThrow(expected);
 });

@@ -43,13 +43,13 @@ export function fullConfig(config: GitHubConfig): FullGitHubConfig {
   if (!/^[0-9]{1,15}$/.test(config.appId) && !/^Iv[0-9A-Za-z.]{4,40}$/.test(config.appId))
     throw new Fault(
       "invalid_argument",
-      `${JSON.stringify(config.appId.slice(0, 60))} is no GitHub app's id: it is the number (or the client id, Iv…) at the top of the app's settings`,
+      `${JSON.stringify(config.appId.slice(0, 60))} is not the id of a GitHub app: it is the number (or the client id, Iv…) at the top of the app's settings`,
     );
   const api = (config.api ?? githubApi).replace(/\/+$/, "");
   if (!URL.canParse(api) || !/^https?:$/.test(new URL(api).protocol))
     throw new Fault(
       "invalid_argument",
-      `${JSON.stringify(api)} is no address of an API: say ${githubApi}, or https://HOST/api/v3 of your own server`,
+      `${JSON.stringify(api)} is not the URL of an API: use ${githubApi}, or https://HOST/api/v3 of your own server`,
     );
   return {
     appId: config.appId,

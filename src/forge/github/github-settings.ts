@@ -32,7 +32,7 @@ export const gitHubSettings: ForgeSettings<GitHubApp> = {
   },
   secretFiles: ["keyFile", "webhookSecretFile", "oldWebhookSecretFile"],
   missing:
-    "this farm has no GitHub App: give the server GRANGE_GITHUB_APP_ID, GRANGE_GITHUB_APP_KEY and GRANGE_GITHUB_WEBHOOK_SECRET (docs/forge.md says how to make one)",
+    "this farm has no GitHub App: give the server GRANGE_GITHUB_APP_ID, GRANGE_GITHUB_APP_KEY and GRANGE_GITHUB_WEBHOOK_SECRET (docs/forge.md describes how to make one)",
 };
 
 /** Shorter secrets could be guessed from one webhook. */

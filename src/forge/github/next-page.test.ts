@@ -32,7 +32,7 @@ test.each([
     undefined,
   ],
   ["none that climbs out of the API", '<https://api.github.com:444/x>; rel="next"', undefined],
-  ["none that is no address", '<x?page=2>; rel="next"', undefined],
+  ["none that is not a URL", '<x?page=2>; rel="next"', undefined],
 ])("takes %s", (_, link, expected) => {
   expect(nextPage(link, api)).toBe(expected);
 });

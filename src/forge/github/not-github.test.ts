@@ -67,7 +67,7 @@ test.each([
 
   expect(await ask(api)).toMatchObject({
     code: "unavailable",
-    message: expect.stringContaining("not one we know") as string,
+    message: expect.stringContaining("unknown form") as string,
   });
 });
 

@@ -29,7 +29,7 @@ export function readWebhook(event: string, body: unknown): ReadGitHubWebhook {
     if (parsed.success) return parsed.data;
     throw new Fault(
       "invalid_argument",
-      `this is not what GitHub sends as "${event}": ${z.prettifyError(parsed.error)}`.slice(
+      `this does not have the form of GitHub's "${event}": ${z.prettifyError(parsed.error)}`.slice(
         0,
         1_000,
       ),

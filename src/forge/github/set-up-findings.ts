@@ -33,9 +33,9 @@ const neededPermissions: readonly (readonly [
   level: "read" | "write",
   why: string,
 ])[] = [
-  ["metadata", "read", "to see the repository and who may do what"],
-  ["contents", "read", "to fetch commits, and to be told of pushes"],
-  ["issues", "read", "to be told of comments"],
+  ["metadata", "read", "to see the repository and its permissions"],
+  ["contents", "read", "to fetch commits, and to receive pushes"],
+  ["issues", "read", "to receive comments"],
   ["pull_requests", "write", "to read pull requests and to comment and label there"],
   ["checks", "write", "to report check runs"],
 ];
@@ -72,13 +72,13 @@ function reachable({ api, aheadMs }: SetUpSeen): ForgeFinding {
 }
 
 function clock({ aheadMs }: SetUpSeen): ForgeFinding {
-  if (aheadMs === undefined) return unknown("clock", "GitHub could not be asked for its time");
+  if (aheadMs === undefined) return unknown("clock", "GitHub's time could not be read");
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
   if (Math.abs(aheadMs) <= clockMayDifferMs)
     return ok("clock", `differs by ${seconds} s from GitHub's`);
   return wrong(
     "clock",
-    `this machine is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} GitHub, which then refuses our tokens: let the machine keep its time (chrony, systemd-timesyncd)`,
+    `this machine is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} GitHub, which then refuses our tokens: synchronise the machine's time (chrony, systemd-timesyncd)`,
   );
 }
 
@@ -97,7 +97,7 @@ function app({ app, appId }: SetUpSeen): ForgeFinding {
       if (app.code === "permission_denied")
         return wrong(
           "app",
-          `the private key is not one of app ${appId} (or the clock is off): make a new key in the app's settings and give its file. ${app.said}`,
+          `the private key is not one of app ${appId} (or the clock is wrong): make a new key in the app's settings and use its file. ${app.said}`,
         );
       return unknown("app", app.said);
   }
@@ -108,7 +108,7 @@ function installation({ installation, repository, slug }: SetUpSeen): ForgeFindi
   if (slug === undefined) return [];
   switch (installation.state) {
     case "not asked":
-      return [unknown(what, "not asked: GitHub does not take us for the app")];
+      return [unknown(what, "not checked: GitHub does not accept the app's token")];
     case "refused":
       return [
         installation.code === "not_found"
@@ -150,7 +150,7 @@ function granted({ app, installation }: SetUpSeen): ForgeFinding[] {
         what,
         `${has ?? "not granted"}, but ${level} is needed ${why}: ${
           asks
-            ? 'the app asks for it, but the account has not accepted yet: it does so in its settings, "GitHub Apps", "Review request"'
+            ? 'the app requests it, but the account has not accepted it yet: accept it in the account's settings, "GitHub Apps", "Review request"'
             : 'set it in the app\'s settings, "Permissions & events", and accept it where the app is installed'
         }`,
       );

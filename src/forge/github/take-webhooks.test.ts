@@ -121,7 +121,7 @@ describe("a webhook", () => {
 
   test.each([
     { what: "no delivery", raw: webhook(push, secret, { delivery: undefined }) },
-    { what: "a delivery that is none", raw: webhook(push, secret, { delivery: "a'; drop table" }) },
+    { what: "an invalid delivery id", raw: webhook(push, secret, { delivery: "a'; drop table" }) },
     { what: "no event", raw: webhook(push, secret, { event: undefined }) },
     {
       what: "a form",

@@ -27,7 +27,7 @@ function webhook({ webhook }: SetUpSeen): ForgeFinding[] {
       ? ok("webhook secret", "is set")
       : wrong(
           "webhook secret",
-          "none is set at GitHub, so that the farm refuses every webhook: set the farm's own in the app's settings",
+          "none is set at GitHub, so that the farm refuses every webhook: set the farm's secret in the app's settings",
         ),
     ...(content_type === "json"
       ? []
@@ -41,7 +41,7 @@ function webhook({ webhook }: SetUpSeen): ForgeFinding[] {
       ? [
           wrong(
             "webhook TLS",
-            "GitHub is told not to check the farm's certificate: anybody on the way can read along",
+            "GitHub does not check the farm's certificate: others in the network can read the webhooks",
           ),
         ]
       : []),
@@ -64,7 +64,7 @@ function deliveries({ deliveries, webhook }: SetUpSeen): ForgeFinding | undefine
   if (isTaken(newest))
     return ok(
       what,
-      `of the last ${last.length}, ${taken} were taken; those that were not are found by reconciling`,
+      `of the last ${last.length}, ${taken} were accepted; the others are found by reconciling`,
     );
   const url = webhook.state === "seen" ? (webhook.what.url ?? "its address") : "its address";
   const since = taken === 0 ? `all of the last ${last.length} failed` : "the last one failed";
@@ -77,7 +77,7 @@ function deliveries({ deliveries, webhook }: SetUpSeen): ForgeFinding | undefine
   if (status_code === 404)
     return wrong(
       what,
-      `${since} with 404: ${url} is not where the farm takes webhooks, which is /forge/github/webhooks`,
+      `${since} with 404: ${url} is not the farm's URL for webhooks, which ends with /forge/github/webhooks`,
     );
   if (
     status_code === 0 ||
@@ -87,7 +87,10 @@ function deliveries({ deliveries, webhook }: SetUpSeen): ForgeFinding | undefine
   )
     return wrong(
       what,
-      `${since} (${status_code} ${status}): GitHub cannot reach ${url}, or has no answer within 10 s. Without it all is found by polling, minutes later`,
+      `${since} (${status_code} ${status}): GitHub cannot reach ${url}, or gets no response within 10 s. Without webhooks the farm finds everything by polling, minutes later`,
     );
-  return wrong(what, `${since}: the farm answered ${status_code} ${status}; its log says why`);
+  return wrong(
+    what,
+    `${since}: the farm responded with ${status_code} ${status}; its log contains the reason`,
+  );
 }

@@ -99,7 +99,7 @@ async function sendLeased(
   let hasTried = false;
   try {
     const place = await services.forgeOf(row.repository);
-    if (place === undefined) throw new Fault("failed_precondition", "nobody watches it any more");
+    if (place === undefined) throw new Fault("failed_precondition", "it is no longer watched");
     const done = await sendRow(
       {
         ...place,
@@ -174,7 +174,7 @@ function holdLease({ db, clock, log }: OutboxServices, row: LeasedRow, leaseMs: 
   return {
     require() {
       if (isLost || performance.now() - keptAt >= leaseMs) {
-        throw new Fault("aborted", "somebody else sends this now");
+        throw new Fault("aborted", "another server sends this now");
       }
     },
     stop: () => clearInterval(beat),

@@ -22,7 +22,7 @@ export function fitComment(
   const kept = parts.map(({ isNeeded }) => isNeeded);
   const text = () => {
     const left = kept.filter((is) => !is).length;
-    const note = `*${left} ${left === 1 ? "part is" : "parts are"} left out: a comment has no room for all of it. ${whereAll}*`;
+    const note = `*${left} ${left === 1 ? "part is" : "parts are"} left out: a comment cannot contain all of them. ${whereAll}*`;
     return [...whole.filter((_, i) => kept[i]), note];
   };
   let length = lengthOf(text()) + 10;

@@ -61,7 +61,7 @@ describe("a graph's check run", () => {
     {
       state: "succeeded",
       counts: { succeeded: 3 },
-      title: "All that was asked for succeeded",
+      title: "All requested jobs succeeded",
       kind: "completed",
       conclusion: "success",
     },

@@ -63,7 +63,7 @@ function titleOf(told: GraphToTell): string {
     case "running":
       return failed > 0 ? `${failed} of ${of} failed so far` : "Running";
     case "succeeded":
-      return "All that was asked for succeeded";
+      return "All requested jobs succeeded";
     case "failed":
       return failed > 0 ? `${failed} of ${of} failed` : "Failed";
     case "cancelled":
@@ -174,7 +174,7 @@ function fitted(parts: readonly string[]): string {
   for (const part of parts) {
     if (length + part.length + 2 > longestSummary) {
       kept.push(
-        `There is more than a check run holds: ${parts.length - kept.length} parts are left out.`,
+        `A check run cannot contain everything: ${parts.length - kept.length} parts are left out.`,
       );
       break;
     }

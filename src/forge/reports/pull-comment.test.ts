@@ -33,17 +33,17 @@ describe("a pull request's comment", () => {
       label: false,
     },
     {
-      what: "somebody asked",
+      what: "it was requested",
       request: aRequest({ report: aReport(1_000), wasRequested: true }),
       label: false,
     },
     {
-      what: "somebody asked, and there was nothing to compare with",
+      what: "it was requested, and there was nothing to compare with",
       request: aRequest({ report: undefined, wasRequested: true }),
       label: undefined,
     },
     {
-      what: "somebody asked, and it failed",
+      what: "it was requested, and it failed",
       request: aRequest({ report: undefined, state: "failed", wasRequested: true }),
       label: undefined,
     },
@@ -52,7 +52,7 @@ describe("a pull request's comment", () => {
   });
 
   test.each([
-    { what: "nothing changed and nobody asked", request: aRequest({ report: aReport(1_000) }) },
+    { what: "nothing changed, without a request", request: aRequest({ report: aReport(1_000) }) },
     { what: "it is not over", request: aRequest({ state: "in-progress", wasRequested: true }) },
     { what: "it was cancelled", request: aRequest({ state: "cancelled", wasRequested: true }) },
     { what: "there was nothing to compare", request: aRequest({ report: undefined }) },
@@ -110,7 +110,7 @@ describe("a text that is too long", () => {
     expect(body.length).toBeLessThanOrEqual(2_000);
     expect(body).toMatch(/^### Benchmarks of/);
     expect(body).toMatch(
-      /\*\d+ parts? (is|are) left out: a comment has no room for all of it\. \[All of it\]\(https:/,
+      /\*\d+ parts? (is|are) left out: a comment cannot contain all of them\. \[All of it\]\(https:/,
     );
     expect(body).toContain("To see the same by hand");
   });

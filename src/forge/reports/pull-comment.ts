@@ -48,7 +48,7 @@ export function pullComment(
 
   const earlier = told.filter((request) => !latest.includes(request));
   const parts = [...latest.flatMap(partsOf), ...earlierPart(earlier)];
-  const body = fitComment(parts, `[All of it](${first.url}).`, most - roomForMarker);
+  const body = fitComment(parts, `[Complete report](${first.url}).`, most - roomForMarker);
   return { body, hasRegression };
 }
 
@@ -88,7 +88,7 @@ function partsOf(request: PullRequestToTell): CommentPart[] {
       needed(`### Benchmarks of ${codeSpan(suite)}: ${codeSpan(artifact)}`),
       needed(
         state === "failed"
-          ? "**Measuring failed.** There is nothing to compare."
+          ? "**The measurement failed.** There is nothing to compare."
           : "**Measured.** There is nothing to compare it with.",
       ),
       link,

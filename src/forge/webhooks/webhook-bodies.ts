@@ -132,7 +132,7 @@ async function receive(
   const reader = stream.getReader();
   let late: Fault | undefined;
   const timer = setTimeout(() => {
-    late = new Fault("deadline_exceeded", `the webhook's body was not here within ${readMs} ms`);
+    late = new Fault("deadline_exceeded", `the webhook's body did not arrive within ${readMs} ms`);
     void reader.cancel(late).catch(() => {});
   }, readMs);
   let bytes = 0;

@@ -24,7 +24,7 @@ export async function httpCall(
   { url, method, headers, body }: HttpCall,
 ): Promise<{ readonly status: number; readonly body: IncomingMessage }> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw new Fault("failed_precondition", `${JSON.stringify(url)} is no address over HTTP`);
+    throw new Fault("failed_precondition", `${JSON.stringify(url)} is not an HTTP address`);
   const { settings } = await git.accessTo(url);
   const pinned = settings.find(([key]) => key === "http.curloptResolve")?.[1];
   const request = url.toLowerCase().startsWith("https:") ? requestHttps : requestHttp;

@@ -136,7 +136,7 @@ function downloadsOf(endpoint: string, text: string, objects: readonly LfsObject
   try {
     answer = BatchAnswer.parse(JSON.parse(text));
   } catch (cause) {
-    throw broken("what is no answer of the batch API", cause);
+    throw broken("an invalid response of the batch API", cause);
   }
   if ((answer.transfer ?? "basic") !== "basic")
     throw broken(`with the transfer ${answer.transfer}`);
@@ -149,7 +149,7 @@ function downloadsOf(endpoint: string, text: string, objects: readonly LfsObject
       const code = [404, 410].includes(found.error.code) ? "not_found" : "failed_precondition";
       throw new Fault(
         code,
-        `its LFS server says of the object ${object.hash}: ${found.error.message} (${found.error.code})`,
+        `its LFS server reports for the object ${object.hash}: ${found.error.message} (${found.error.code})`,
       );
     }
     const download = found.actions?.download;
@@ -180,7 +180,7 @@ async function fetchOne(
     if (reason instanceof Fault && reason.code === "invalid_argument")
       throw new Fault(
         "failed_precondition",
-        `the LFS object ${object.hash} came with other bytes: ${reason.message}`,
+        `the LFS object ${object.hash} has other bytes: ${reason.message}`,
         { cause: reason },
       );
     throw reason;

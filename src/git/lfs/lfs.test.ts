@@ -83,7 +83,7 @@ describe("objects", () => {
 
     const wanted = [objectOf("what was promised")];
     await expect(fetchLfsObjects({ git, store }, server.repository, wanted)).rejects.toThrow(
-      "came with other bytes",
+      "has other bytes",
     );
     expect(await store.findMissing(wanted)).toEqual(wanted);
   });
@@ -92,7 +92,11 @@ describe("objects", () => {
   test.each<[{ status: number; body: unknown }, string, string]>([
     [{ status: 403, body: {} }, "permission_denied", "answered 403"],
     [{ status: 503, body: {} }, "unavailable", "answered 503"],
-    [{ status: 200, body: { objects: 3 } }, "failed_precondition", "no answer of the batch API"],
+    [
+      { status: 200, body: { objects: 3 } },
+      "failed_precondition",
+      "an invalid response of the batch API",
+    ],
     [{ status: 200, body: { objects: [] } }, "failed_precondition", "without the object"],
     [
       {
@@ -108,7 +112,7 @@ describe("objects", () => {
         },
       },
       "failed_precondition",
-      "is no address over HTTP",
+      "is not an HTTP address",
     ],
   ])("are not had where the server answers %j", async (answer, code, says) => {
     server.answerBatches(answer);

@@ -72,7 +72,7 @@ export async function replacePointers(
     const other =
       elsewhere === undefined
         ? ""
-        : `; its .lfsconfig names ${elsewhere}, which the farm does not ask: let the repository's own LFS server have the objects`;
+        : `; its .lfsconfig names ${elsewhere}, which the farm does not use: store the objects on the repository's own LFS server`;
     // The author can choose to use the pointers themselves.
     throw new Fault(
       fault.code,

@@ -62,7 +62,9 @@ export function openLastReports(directory: string, logger: Pick<Logger, "info">)
     keep(report) {
       writing = writing
         .then(() => write(report))
-        .catch((reason: unknown) => logger.info({ err: reason }, "a report was not kept here"));
+        .catch((reason: unknown) =>
+          logger.info({ err: reason }, "a report could not be stored on this machine"),
+        );
     },
     async all() {
       await writing;

@@ -107,7 +107,7 @@ export async function planPrefetch(
     }
     prefetch.planned(isCut && used.length === 0 ? "incomplete" : undefined);
   } catch (reason) {
-    if (!signal.aborted) parts.note(`no index could be asked for: ${messageOf(reason)}`);
+    if (!signal.aborted) parts.note(`no index could be read: ${messageOf(reason)}`);
     prefetch.planned("farm-away");
     return { indexes: used, isCut, isUnheard: saysAway(reason) };
   }
@@ -137,7 +137,7 @@ async function preloaded(
   try {
     return await readHead(project, head, entries);
   } catch (reason) {
-    note(`what came along with an index is of no use: ${messageOf(reason)}`);
+    note(`the data with an index cannot be used: ${messageOf(reason)}`);
     return [];
   }
 }

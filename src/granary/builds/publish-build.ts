@@ -48,7 +48,7 @@ export async function publishInterrupted(
 ): Promise<void> {
   for await (const build of interruptedBuilds(directory)) {
     await publishOne(outbox, build).catch((reason: unknown) => {
-      logger.warn({ err: reason, build: build.id }, "a build of before is kept for later");
+      logger.warn({ err: reason, build: build.id }, "an earlier build will be published later");
     });
   }
 }

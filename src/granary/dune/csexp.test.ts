@@ -76,7 +76,7 @@ describe("hostile bytes are rejected before they use memory:", () => {
     ["no colon", "(3abc)"],
   ])("%s", (_, text) => {
     expect(() => new CsexpParser(limits).push(Buffer.from(text))).toThrow(
-      "this is no canonical S-expression",
+      "this is not a canonical S-expression",
     );
   });
 

@@ -75,7 +75,7 @@ export class CsexpParser {
       this.#open.push([]);
     } else if (byte === closing) {
       const list = this.#open.pop();
-      if (list === undefined) throw wrong("a list ends that did not begin");
+      if (list === undefined) throw wrong("a list ends without a start");
       this.#add(list, whole);
     } else {
       throw wrong(`byte ${byte} begins neither an atom nor a list`);
@@ -155,5 +155,5 @@ export function isList(one: Csexp | undefined): one is readonly Csexp[] {
 }
 
 function wrong(why: string): Fault {
-  return new Fault("invalid_argument", `this is no canonical S-expression: ${why}`);
+  return new Fault("invalid_argument", `this is not a canonical S-expression: ${why}`);
 }

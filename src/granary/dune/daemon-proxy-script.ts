@@ -18,7 +18,7 @@ use strict; use warnings;
 use Fcntl qw(:DEFAULT :flock SEEK_SET F_SETLK F_RDLCK);
 use Socket; use IO::Handle; use Time::HiRes qw(time);
 my ($granary) = @ARGV;
-my $most = 16 * 1024 * 1024;   # of one dune, while the granary does not read
+my $most = 16 * 1024 * 1024;   # bytes of one dune that wait for the granary
 my $linger = 1;                # seconds that a port outlives its endpoint
 $SIG{PIPE} = 'IGNORE'; $SIG{INT} = 'IGNORE'; $SIG{HUP} = 'IGNORE';
 STDOUT->autoflush(1); STDIN->blocking(0); STDOUT->blocking(0);
@@ -30,7 +30,7 @@ sub hold {
   bind($door, sockaddr_in(0, INADDR_LOOPBACK)) && listen($door, 128) or return "no port: $!";
   $door->blocking(0);
   my ($port) = sockaddr_in(getsockname($door));
-  # Aside, and renamed: dune must never read half of it.
+  # Written to another name and renamed: dune must never read a part of it.
   open(my $out, '>', "$file.new") or return "cannot write $file: $!";
   print $out "127.0.0.1:$port"; close($out) or return "cannot write $file: $!";
   open(my $held, '+<', "$file.new") or return "cannot read $file: $!";
@@ -61,7 +61,7 @@ sub welcome {
     my $one = { dune => $dune, gate => time() + $endpoint->{gate}, least => time() + 0.02, said => '',
                 out => "$name\n", in => '', line => '' };
     if (!$ended && socket(my $up, PF_UNIX, SOCK_STREAM, 0)) {
-      $up->blocking(0);   # a granary that is stopped, with many waiting, must not stop us, too
+      $up->blocking(0);   # a stopped granary with many waiting connections must not block this process
       if (connect($up, sockaddr_un($granary))) { $one->{up} = $up } else { $one->{go} = 1 }
     } else { $one->{go} = 1 }
     $clients{++$serial} = $one;
@@ -75,28 +75,28 @@ sub greet {
   if ($one->{said} =~ /^\(4:lang19:dune-cache-protocol((?:\(1:\d\d+:\d+\))+)\)/) { $all = $1; $mine = $all =~ /\(1:1\d+:/ }
   return if !defined $all && $now < $one->{gate} && $now < $one->{least};
   return if !$one->{go} && $now < $one->{gate};
-  # Of a version that nobody here knows: agree to anything, and listen to nothing. With no common version dune ends.
+  # An unknown protocol version: accept dune's versions, because dune ends without a common one, and ignore the rest.
   if (defined $all && !$mine) { delete $one->{up}; $one->{in} = "(4:lang19:dune-cache-protocol$all)" . $one->{in} }
   else { $one->{in} = '(4:lang19:dune-cache-protocol(1:11:2))' . $one->{in} }
   $one->{greeted} = 1; $one->{said} = '';
 }
-sub heard {
+sub read_dune {
   my ($one) = @_;
   my $size = sysread($one->{dune}, my $bytes, 65536);
   return if !defined $size && ($!{EAGAIN} || $!{EINTR});
-  # It waits for us to close when it has said all.
+  # After its last message dune waits until this side closes.
   if (!$size) { close(delete $one->{dune}); $one->{in} = ''; return }
   $one->{said} .= $bytes if !$one->{greeted} && length($one->{said}) < 4096;
   if ($one->{up}) { $one->{out} .= $bytes; if (length($one->{out}) > $most) { delete $one->{up} } }
 }
-sub told {
+sub read_granary {
   my ($one) = @_;
   my $size = sysread($one->{up}, my $bytes, 65536);
   return if !defined $size && ($!{EAGAIN} || $!{EINTR});
   if (!$size) { delete $one->{up}; $one->{out} = ''; $one->{go} = 1; return }
   if (!$one->{go}) {
     $one->{line} .= $bytes;
-    # A granary that is stopped in the middle holds dune no longer than it has said last.
+    # If the granary stops here, dune waits for no longer than the last 'wait'.
     while ($one->{line} =~ s/^wait (\d{1,4})\n//) { $one->{gate} = time() + $1 / 1000 if !$one->{greeted} }
     return if $one->{line} !~ s/^go\n//;
     $one->{go} = 1; $bytes = delete $one->{line};
@@ -127,9 +127,9 @@ while (1) {
     if ($one->{dune}) { greet($one); flush_to($one, 'dune', 'in') if $one->{greeted} }
     flush_to($one, 'up', 'out');
     if (!$one->{dune} && !$one->{up}) { delete $clients{$id}; next }
-    # Closed only when the granary has closed: with words of its own unread, it would get an error before our last ones.
+    # Only the sending direction is closed: with unread bytes, a full close would be an error before the granary reads the rest.
     if (!$one->{dune} && $one->{out} eq '' && !$one->{shut}) { shutdown($one->{up}, 1); $one->{shut} = 1 }
-    # Nothing more comes, and the granary takes nothing: not kept for ever.
+    # dune has ended, and the granary reads nothing: end the connection after a minute.
     if (!$one->{dune}) { $one->{leave} //= $now + 60; if ($one->{leave} <= $now) { delete $clients{$id}; next } $wait = 1 if !defined $wait || $wait > 1 }
     if ($one->{dune}) {
       vec($read, fileno($one->{dune}), 1) = 1;
@@ -145,8 +145,8 @@ while (1) {
   my $count = select($read, $write, undef, $wait);
   next if $count <= 0;
   for my $one (values %clients) {
-    heard($one) if $one->{dune} && vec($read, fileno($one->{dune}), 1);
-    told($one) if $one->{up} && vec($read, fileno($one->{up}), 1);
+    read_dune($one) if $one->{dune} && vec($read, fileno($one->{dune}), 1);
+    read_granary($one) if $one->{up} && vec($read, fileno($one->{up}), 1);
   }
   for my $name (keys %endpoints) { welcome($name, $endpoints{$name}) if vec($read, fileno($endpoints{$name}{door}), 1) }
   if (!$ended && vec($read, fileno(STDIN), 1)) {

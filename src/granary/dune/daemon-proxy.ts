@@ -103,7 +103,7 @@ export async function startDaemonProxy(parts: {
       try {
         const [verb, word] = await Promise.race([
           answer,
-          ended.then(() => ["failed", "perl is not here, or ended"]),
+          ended.then(() => ["failed", "perl is missing, or has ended"]),
           timeout(answersWithinMs, late.signal),
         ]);
         if (verb === "held") return Number(word);

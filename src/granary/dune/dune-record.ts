@@ -47,7 +47,7 @@ export function readRecord(bytes: Uint8Array): readonly RecordedFile[] {
   try {
     return DuneRecord.parse(JSON.parse(Buffer.from(bytes).toString("utf8"))).files;
   } catch (cause) {
-    throw new Fault("data_loss", "this is no record of a rule of dune's", { cause });
+    throw new Fault("data_loss", "this is not a record of a rule of dune", { cause });
   }
 }
 

@@ -126,7 +126,7 @@ export function startDuneSession(
     made.put(() =>
       work().catch((reason: unknown) => {
         const why = { build: build.id, reason: messageOf(reason) };
-        logger.warn(why, "a rule of dune's was not kept");
+        logger.warn(why, "a rule of dune was not stored");
       }),
     );
   }

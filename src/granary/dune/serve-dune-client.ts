@@ -61,7 +61,7 @@ export async function serveDuneClient(
     }
   } catch (reason) {
     // dune may continue to build; its later messages are ignored.
-    logger.warn({ reason: messageOf(reason) }, "a dune was no longer understood");
+    logger.warn({ reason: messageOf(reason) }, "a connection of dune sent an invalid message");
     try {
       for await (const _ of client.bytes);
     } catch {

@@ -108,7 +108,7 @@ export function serveDune(parts: DuneParts): DuneServer {
       return name;
     } catch (reason) {
       clientsServed.delete(name);
-      logger.info({ reason: messageOf(reason) }, "dune gets no daemon of ours");
+      logger.info({ reason: messageOf(reason) }, "dune runs without the granary's daemon");
       return undefined;
     }
   }

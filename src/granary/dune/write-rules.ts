@@ -97,7 +97,7 @@ export function writeRules(
     } catch (reason) {
       logger.info(
         { build: build.id, reason: messageOf(reason) },
-        "dune's results came to an end early",
+        "a transfer of dune's results ended early",
       );
     }
     await Promise.all(running);

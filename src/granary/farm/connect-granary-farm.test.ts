@@ -161,7 +161,7 @@ test.each([
     "that does not know granaries",
     async () => connect((await fakeFarm({ withService: false })).url),
   ],
-  ["that is none", async () => noFarm()],
+  ["that is not configured", async () => noFarm()],
 ])("a farm %s has nothing", async (_, open) => {
   const farm = await open();
   const request: FetchRequest = { kind: "result", key: ccache("a") };

@@ -73,7 +73,7 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
   const line = farmChannel(address);
   const meter = lineMeter();
   const service = serviceSeen(() =>
-    logger.warn(`${address.server} does not speak with granaries: it is used as if it had nothing`),
+    logger.warn(`${address.server} does not support granaries: it is used like an empty farm`),
   );
   let awayBecause: string | undefined;
   const circuit = circuitBreaker({
@@ -85,7 +85,10 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
     onChange(isAway, reason) {
       awayBecause = isAway ? messageOf(reason) : undefined;
       if (awayBecause === undefined) return logger.info(`${address.server} is back`);
-      logger.warn({ reason: awayBecause }, `${address.server} is away; builds go on without`);
+      logger.warn(
+        { reason: awayBecause },
+        `${address.server} is not available; builds continue without it`,
+      );
     },
   });
 

@@ -38,7 +38,7 @@ export function fetchedThings(project: string, requests: readonly FetchRequest[]
 
   const taken = (text: string): FetchRequest => {
     const request = open.get(text);
-    if (request === undefined) throw nonsense(`sends ${text}, which is not asked for`);
+    if (request === undefined) throw nonsense(`sends ${text}, which was not requested`);
     open.delete(text);
     return request;
   };

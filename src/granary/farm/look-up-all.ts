@@ -64,7 +64,7 @@ export async function lookUpWithBlobs(
 /** Returns undefined for a blob without a digest, which is then requested by itself. */
 function readAlong({ digest, data }: WholeBlob): BlobAlong | undefined {
   try {
-    return { digest: fromDigestMessage(digest, "a blob that came along"), data };
+    return { digest: fromDigestMessage(digest, "a blob with an index"), data };
   } catch {
     return undefined;
   }

@@ -45,7 +45,7 @@ export async function resolveAt(
     indexes: indexes.slice(0, mostIndexes),
     mayHave: filter === undefined ? undefined : readKeyFilter(filter),
     blobs: blobs.slice(0, mostBlobs).map(({ digest, data }) => ({
-      digest: fromDigestMessage(digest, "an index that came along"),
+      digest: fromDigestMessage(digest, "an index in the response"),
       data,
     })),
     head,

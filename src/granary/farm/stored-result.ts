@@ -32,7 +32,7 @@ export function fromStoredResult(project: string, stored: StoredResult): Granary
   const attributes = Object.entries(stored.attributes);
   const areFew = attributes.length <= mostAttributes && stored.blobs.length <= mostBlobs;
   if (!areFew || attributes.flat().some((text) => text.length > longestAttribute)) {
-    throw new Fault("data_loss", `the farm's result ${key.key} says more than any result has`);
+    throw new Fault("data_loss", `the farm's result ${key.key} is too large`);
   }
   const by = functionOfKey(key);
   return {
@@ -51,7 +51,7 @@ export function fromKeyMessage(message: ResultKeyMessage | undefined): ResultKey
   if (isNamespace(namespace) && key.length > 0 && key.length <= indexLimits.keyLength) {
     return { namespace, key };
   }
-  throw new Fault("data_loss", "the farm names a result by what can be no key");
+  throw new Fault("data_loss", "the farm names a result by an invalid key");
 }
 
 /** Returns the function of a key: digests in an REv2 result use the function of its action without naming it. */
@@ -60,7 +60,7 @@ function functionOfKey({ namespace, key }: ResultKey): DigestFunction {
   try {
     return functionOf(parseDigestKey(key));
   } catch (cause) {
-    throw new Fault("data_loss", `${key} is no action's digest`, { cause });
+    throw new Fault("data_loss", `${key} is not the digest of an action`, { cause });
   }
 }
 

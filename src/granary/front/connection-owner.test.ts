@@ -16,9 +16,13 @@ const there = "0100007F:C350 0100007F:1F90";
 const ends = { client: 0xc350, server: 0x1f90 };
 
 test.each<[string, string, number | undefined]>([
-  ["of who has it open", row(there, "01", 1000, 77), 1000],
-  ["of who has ended its own side", row(there, "05", 1000, 77), 1000],
-  ["nobody's once it is closed, whatever the table says", row(there, "06", 0, 0), undefined],
+  ["of the process that has it open", row(there, "01", 1000, 77), 1000],
+  ["of the process that has closed its own side", row(there, "05", 1000, 77), 1000],
+  [
+    "of no process after it is closed, whatever the table contains",
+    row(there, "06", 0, 0),
+    undefined,
+  ],
   ["not of the server's end", row("0100007F:1F90 0100007F:C350", "01", 1000, 77), undefined],
   [
     "not of another address with these ports",

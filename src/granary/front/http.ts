@@ -72,7 +72,7 @@ export function httpFront({ builds, isOwn, mostEntryBytes, ...parts }: HttpFront
         else answerShort(request, response, 403, `${notOwn}\n`);
       },
       (err: unknown) => {
-        parts.logger.warn({ err }, "nobody can tell whose connection that is");
+        parts.logger.warn({ err }, "the user of the connection is not known");
         answerShort(request, response, 403, `${notOwn}\n`);
       },
     );

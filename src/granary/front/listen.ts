@@ -71,7 +71,7 @@ export async function openFront(wanted: FrontParts): Promise<Front> {
 function listenFault(cause: NodeJS.ErrnoException, port: number): Fault {
   const why =
     cause.code === "EADDRINUSE"
-      ? `port ${port} is in use; stop who holds it, or choose another (0 takes any)`
+      ? `port ${port} is in use; stop the program that uses it, or choose another (0 means any)`
       : `cannot listen on ${frontHost}, port ${port}: ${messageOf(cause)}`;
   return new Fault("failed_precondition", why, { cause });
 }

@@ -187,7 +187,7 @@ function stateOf(
     else if (file.kind === "index") indexes += file.items;
     else reports += file.items;
   }
-  const full = `${overflow} were dropped, as more waited than is kept`;
+  const full = `${overflow} were dropped, because too many waited`;
   return {
     results,
     indexes,

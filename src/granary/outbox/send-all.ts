@@ -195,7 +195,7 @@ export async function letGo(sender: Sender, files: readonly SpoolFile[]): Promis
 
 export function noteDropped(sender: Sender, what: SpooledItems, because: string): void {
   sender.droppedResults += what.results;
-  sender.logger.warn({ ...what, because }, "dropped what the farm will not get");
+  sender.logger.warn({ ...what, because }, "dropped data that the farm will not receive");
 }
 
 /** Resolves when this number of bytes may be sent. */

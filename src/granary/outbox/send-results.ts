@@ -108,7 +108,7 @@ export async function sendResults(
           break;
         case Kind.REFUSED:
         case Kind.KIND_UNSPECIFIED:
-          onDropped([result], end.message || "the farm does not say why");
+          onDropped([result], end.message || "the farm gave no reason");
           break;
       }
     }

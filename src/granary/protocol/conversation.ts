@@ -65,7 +65,10 @@ export async function endBuild(
   };
   await ended?.prefetch.stop();
   const used = await tool?.attached.learn().catch((reason: unknown) => {
-    parts.logger.warn({ err: reason }, `what ${tool.name} used in a build is not known`);
+    parts.logger.warn(
+      { err: reason },
+      `the results that ${tool.name} used in a build are not known`,
+    );
   });
   if (tool && used && message !== undefined && message.sync !== true) {
     send({ type: "ended", to: message.id, report: null, ...usedByTool(tool.name, used) });
@@ -92,7 +95,10 @@ async function report(
   how: BuildEnd,
 ): Promise<GranaryBuildReport | undefined> {
   await tool?.attached.finish().catch((reason: unknown) => {
-    parts.logger.warn({ err: reason }, `what ${tool.name} made in a build is not kept`);
+    parts.logger.warn(
+      { err: reason },
+      `the results that ${tool.name} made in a build are not stored`,
+    );
   });
   return ended && parts.builds.end(ended.id, how);
 }

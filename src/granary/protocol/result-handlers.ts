@@ -198,7 +198,7 @@ async function storeFile(
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) throw new Fault("invalid_argument", `${file} is no regular file`);
+    if (!stats.isFile()) throw new Fault("invalid_argument", `${file} is not a regular file`);
     if (stats.size > mostFileBytes) {
       throw new Fault("resource_exhausted", `${file} has more than ${mostFileBytes} bytes`);
     }

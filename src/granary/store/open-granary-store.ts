@@ -84,10 +84,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
 
   const trustDisk = options.trustDisk ?? false;
   const warnOfGone = (digest: Digest, because: string) =>
-    logger.warn(
-      { blob: digestKey(digest), because },
-      "removed a blob that is no longer what it was",
-    );
+    logger.warn({ blob: digestKey(digest), because }, "removed a blob whose content has changed");
   const files = checkedBlobs(disk, {
     directory,
     trustDisk,

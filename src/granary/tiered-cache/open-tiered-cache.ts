@@ -49,7 +49,7 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
       // Only after `keep`, so that a concurrent lookup finds it in one of the two places.
       partial.forget(result.project, result);
     } catch (err) {
-      logger.warn({ err, key: result.key }, "a fetched result could not be kept here");
+      logger.warn({ err, key: result.key }, "a fetched result could not be stored");
     }
   };
 
@@ -58,7 +58,7 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
     blobs: store.blobs,
     onKept(digest) {
       for (const result of partial.arrived(digest)) {
-        inBackground(settle(result), "a fetched result could not be kept here");
+        inBackground(settle(result), "a fetched result could not be stored");
       }
     },
   });
@@ -124,13 +124,13 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
     if (divergence === undefined) return true;
     logger.warn(
       { divergence },
-      `${result.namespace} ${result.key} came out otherwise when it was made again; the one that was kept is not used here any more`,
+      `${result.namespace} ${result.key} had another result when it was executed again; this machine no longer uses the stored result`,
     );
     partial.forget(who.project, result);
     await store.forget(who.project, result);
     inBackground(
       tellOf(who.project, divergence),
-      "the farm was not told of a result that came out otherwise",
+      "the farm could not be informed of a different result",
     );
     return false;
   }
@@ -166,7 +166,7 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
         // A full disk loses the result, but must not fail the build.
         logger.warn(
           { err: messageOf(err), key: result.key },
-          "what a build made could not be kept",
+          "a result of a build could not be stored",
         );
       }
     },

@@ -33,7 +33,7 @@ export function shimText(
   directories: readonly string[],
 ): string {
   return `#!/bin/sh
-# Runs the ${program} that comes next in PATH, with the cache of a build that \`grange exec\` has begun.
+# Runs the ${program} that is next in PATH, with the cache of a build that \`grange exec\` has started.
 rest=":$PATH:"
 for own in ${directories.map(shellWord).join(" ")}; do
   while :; do

@@ -81,7 +81,7 @@ export function toolSettings(source: ToolSettingsSource): ToolSettings {
   for (const tool of Object.keys(signs) as GuidedTool[]) {
     const kept = keptBy(tool, source);
     if (kept === undefined) Object.assign(variables, variablesOf(tool, source));
-    else leftAlone.push(`${tool} keeps ${kept}`);
+    else leftAlone.push(`${tool} still has ${kept}`);
   }
   return { variables, leftAlone };
 }

@@ -6,7 +6,7 @@ const gitlab = { CI_PROJECT_PATH: "company/team/web" };
 const buildkite = { BUILDKITE_REPO: "git@example.org:team/web.git" };
 
 test.each<[string, Record<string, string>, string]>([
-  ["nobody says anything", {}, ""],
+  ["no variables", {}, ""],
   ["a push at GitHub", { ...github, GITHUB_REF: "refs/heads/feature/x" }, "feature/x"],
   ["a pull request at GitHub", { ...github, GITHUB_REF: "refs/pull/12/merge" }, "pull/12"],
   ["a tag at GitHub", { ...github, GITHUB_REF: "refs/tags/v1" }, ""],

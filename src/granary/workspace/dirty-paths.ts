@@ -66,7 +66,7 @@ export async function readStatus(
     if (exitCode !== 0) throw new Fault("failed_precondition", `git status: ${stderr.trim()}`);
     return { ...header, paths, isCut };
   } finally {
-    running.kill(new Fault("cancelled", "nobody reads any further"));
+    running.kill(new Fault("cancelled", "the rest is not needed"));
   }
 }
 

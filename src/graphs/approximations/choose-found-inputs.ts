@@ -100,7 +100,7 @@ function strayed(
 ): Fault {
   const isThere = entries.some(({ path }) => path === name || path.startsWith(`${name}/`));
   const why = isThere
-    ? `which is outside of what may be found (may-read: ${mayRead.join(", ")})`
+    ? `which is outside of the allowed files (may-read: ${mayRead.join(", ")})`
     : "which is not in the commit";
   return new Fault("failed_precondition", `${from} names "${name}", ${why}`);
 }

@@ -46,7 +46,7 @@ export async function commitLookedAhead(tx: Tx, looked: readonly LookedAhead[]):
         kind: "hit",
         ...known,
         without: finder,
-        message: `known before ${finder} had found its inputs: of all that either may read, nothing is otherwise than it was then`,
+        message: `known before ${finder} had found its inputs: no file that either may read has changed since then`,
       };
     }),
   );

@@ -51,7 +51,7 @@ describe("a list of inputs", () => {
     { list: "src/z.ml", says: /names "src\/z.ml", which is not in the commit/ },
     { list: "src/a.ml\nsrc/../x", says: /line 2: "src\/..\/x" has the name "\.\."/ },
     { list: "{a", says: /the list: the pattern "\{a"/ },
-    { list: Uint8Array.of(255, 254), says: /no text in UTF-8/ },
+    { list: Uint8Array.of(255, 254), says: /not text in UTF-8/ },
     { list: "a*\n".repeat(3) + "b*\0", says: /has a NUL/ },
     { list: Array.from({ length: 100_001 }, (_, i) => `f${i}`).join("\n"), says: /100,000 paths/ },
   ])("is refused: $says", ({ list, says }) => {

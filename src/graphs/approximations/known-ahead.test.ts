@@ -298,7 +298,7 @@ describe("a list of inputs", () => {
     { list: "src/none.txt", says: /"src\/none.txt", which is not in the commit/ },
     { list: "src/a.txt\n../../etc/passwd", says: /line 2: .*has the name "\.\."/ },
     { list: "/etc/passwd", says: /line 1: .*is absolute/ },
-    { list: "!src/a.txt", says: /only names what is read/ },
+    { list: "!src/a.txt", says: /only contains the files that are read/ },
   ])("$list fails the job, and says who wrote it", async ({ list, says }) => {
     aRepository();
     const { id } = await farm.submit();

@@ -48,12 +48,13 @@ function textOf(bytes: Uint8Array, from: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new Fault("failed_precondition", `${from} is no text in UTF-8`);
+    throw new Fault("failed_precondition", `${from} is not text in UTF-8`);
   }
 }
 
 function problemOfName(path: string): string | undefined {
-  if (path.startsWith("!")) return "leaves something out; a list only names what is read";
+  if (path.startsWith("!"))
+    return "excludes something; a list only contains the files that are read";
   return problemOfPath(path.replace(/(?<=.)\/+$/, ""));
 }
 
@@ -62,7 +63,8 @@ function problemOfName(path: string): string | undefined {
  * pattern.
  */
 function problemOfPattern(pattern: string): string | undefined {
-  if (pattern.startsWith("!")) return "leaves something out; a list only names what is read";
+  if (pattern.startsWith("!"))
+    return "excludes something; a list only contains the files that are read";
   if (pattern.startsWith("/")) return "is absolute";
   if (pattern.includes("\0")) return "has a NUL";
   return Buffer.byteLength(pattern) > maxPatternBytes ? "is longer than 2,048 bytes" : undefined;

@@ -28,7 +28,7 @@ export async function takeFoundInputs(
   const result = made?.result ? fromBinary(ActionResultSchema, made.result) : undefined;
   const [entry] = (result && (await outputOf(store, result, from.output))) ?? [];
   if (entry?.kind !== "file" || entry.path !== from.output)
-    throw new Fault("failed_precondition", `${named}, was not made, or is no file`);
+    throw new Fault("failed_precondition", `${named}, was not made, or is not a file`);
   if (entry.digest.sizeBytes > mostListBytes)
     throw new Fault("failed_precondition", `${named}, has more than 16 MiB`);
   const { digest } = entry;

@@ -272,9 +272,9 @@ describe("a commit that points to definitions", () => {
     const on = pointing(() => `repository: ${farm.repository.path}\ncommit: ${first.rev}\n`);
 
     await expect(farm.submit({ rev: both })).rejects.toThrow(
-      ".grange/farm.yml is there, too: remove one of both",
+      ".grange/farm.yml exists, too: remove one of them",
     );
-    await expect(farm.submit({ rev: on.rev })).rejects.toThrow("have them name what it names");
+    await expect(farm.submit({ rev: on.rev })).rejects.toThrow("let them name the final place");
     afterwards();
     for (const { other } of [first, on]) rmSync(other.path, { recursive: true });
   });

@@ -46,7 +46,7 @@ export async function definitionsPointer(
     ({ kind, path }) => kind === "file" && path.split("/").length === 2 && isDefinitionFile(path),
   );
   if (other !== undefined) {
-    const message = `says that the definitions are elsewhere, but ${other.path} is there, too: remove one of both`;
+    const message = `says that the definitions are elsewhere, but ${other.path} exists, too: remove one of them`;
     throw new DefinitionProblems([problemNowhere(message, pointerFile)]);
   }
   for await (const object of readObjects(git, mirror, [entry.gitId])) {

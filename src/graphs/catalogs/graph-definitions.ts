@@ -109,7 +109,7 @@ export async function graphDefinitions(
       if (current !== undefined) return storedCatalog(services, current.catalog, allPlaces);
       throw new Fault(
         "failed_precondition",
-        `no graph of ${nameOfBranch(place)} was made yet, so nothing is known of its definitions: name a commit, or push them with "grange catalog push"`,
+        `${nameOfBranch(place)} has no graph yet, so its definitions are not known: name a commit, or push them with "grange catalog push"`,
       );
     }
     case "repository": {
@@ -197,7 +197,10 @@ export async function findCatalog(
   if (found === undefined)
     throw new Fault("not_found", `there is no catalog ${written}; see "grange catalog list"`);
   if (other !== undefined) {
-    throw new Fault("invalid_argument", `"${written}" begins several catalogs; write more of it`);
+    throw new Fault(
+      "invalid_argument",
+      `"${written}" is the start of several catalogs; write more digits`,
+    );
   }
   return found;
 }
@@ -286,9 +289,7 @@ async function pointedAt(
   const refuse = (message: string) =>
     new DefinitionProblems([problemNowhere(message, pointerFile)]);
   if (own === undefined)
-    throw refuse(
-      "is in a commit that others take their definitions from: have them name what it names",
-    );
+    throw refuse("is in a commit whose definitions others use: let them name the final place");
   if (own.isOfOutsiders === true)
     throw refuse("a pull request from a fork takes its definitions from nowhere else");
   const { repository, commit } = pointer;

@@ -44,7 +44,7 @@ export function holdJobsToLimits(
     if (tooMuch === undefined) continue;
     throw new Fault(
       "permission_denied",
-      `${name} asks for ${tooMuch}, and ${principal.name}'s grants to ${verb} there do not reach so far: ` +
+      `${name} asks for ${tooMuch}, and ${principal.name}'s grants to ${verb} there do not allow that: ` +
         "`grange grant list` shows their limits",
     );
   }

@@ -108,7 +108,7 @@ describe("a protected branch", () => {
 describe("elsewhere", () => {
   test.each<[string, Partial<WantedOnBranch>, object]>([
     ["nothing needs a signature", { signers: [] }, { priority: 0, cap: null }],
-    ["who may customise does", { customised: true }, { priority: 0, cap: null }],
+    ["customising with the grant", { customised: true }, { priority: 0, cap: null }],
     [
       "a priority above the branch's cap is lowered with a word",
       { branch: { ...open, priorityCap: 10 }, requestedPriority: 40 },

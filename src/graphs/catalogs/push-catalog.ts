@@ -34,7 +34,8 @@ export async function pushCatalog(
   if (branch !== undefined && request.repository === undefined)
     throw new Fault("invalid_argument", "name the repository that the branch is of");
   const files = new Map(Object.entries(request.files).filter(([file]) => isDefinitionFile(file)));
-  if (files.size === 0) throw new Fault("invalid_argument", "there is no *.yml in what was pushed");
+  if (files.size === 0)
+    throw new Fault("invalid_argument", "there is no *.yml in the pushed files");
   const templates = await readTemplates(files);
   throwIfAny(problemsSeen(templates));
   const catalog = await templateCatalogOf(templates);
@@ -61,7 +62,7 @@ export async function pushCatalog(
       tx,
       source.kind === "pushed"
         ? null
-        : `graphs of ${branch} are still made of other definitions; let it use these: grange branch set ${branch} --source pushed`,
+        : `graphs of ${branch} are still made from other definitions; to use these: grange branch set ${branch} --source pushed`,
     );
     await keepTemplates(tx, catalog);
     await pointBranchAt(tx, { repository, branch, catalog: digest, commit: null, setBy: by.name });

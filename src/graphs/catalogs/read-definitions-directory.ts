@@ -36,7 +36,7 @@ export async function readDefinitionsDirectory(directory: string): Promise<Map<s
 async function readAtMost(path: string, most: number): Promise<string> {
   const file = await open(path);
   try {
-    if (!(await file.stat()).isFile()) throw new Error(`${path} is no file`);
+    if (!(await file.stat()).isFile()) throw new Error(`${path} is not a file`);
     const buffer = Buffer.alloc(most);
     const { bytesRead } = await file.read(buffer, 0, most, 0);
     return buffer.toString("utf8", 0, bytesRead);

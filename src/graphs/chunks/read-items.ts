@@ -11,7 +11,7 @@ export function readItems(text: string, from: string): string[] {
     const [issue] = parsed.error.issues;
     throw new Fault(
       "failed_precondition",
-      `${from} is no list of items: ${issue?.message ?? "it is empty"}`,
+      `${from} is not a list of items: ${issue?.message ?? "it is empty"}`,
     );
   }
   // An item that is listed twice is processed once.
@@ -28,6 +28,6 @@ function itemsIn(text: string, from: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Fault("failed_precondition", `${from} begins like a JSON list, and is none`);
+    throw new Fault("failed_precondition", `${from} begins like a JSON list, but is not one`);
   }
 }

@@ -131,7 +131,7 @@ async function queueOne(
     const { executionId } = submitted;
     const wanted = await queueBatch(tx, batch, built.action.digest, executionId);
     if (wanted === undefined)
-      throw new Fault("aborted", "the batch was taken away while it was prepared");
+      throw new Fault("aborted", "the batch was removed while it was prepared");
     // The graph's priority was changed before this transaction had its lock; that change did not include this
     // execution.
     if (wanted.priority !== batch.priority || wanted.top !== batch.top)

@@ -32,7 +32,7 @@ test.each([
   { what: "too few wait", jobs: [waiting(1), waiting(2)] },
   { what: "some are too young", jobs: [waiting(1), waiting(2, { waitedMs: 29_999 }), waiting(3)] },
   { what: "they are of the same commit", jobs: [waiting(1), waiting(1), waiting(1)] },
-  { what: "nobody waits", jobs: [] },
+  { what: "nothing waits", jobs: [] },
 ])("nothing is coalesced when $what", ({ jobs }) => {
   expect(numbers(jobs)).toBeUndefined();
 });

@@ -163,7 +163,7 @@ test("a graph's ttl is an upper bound for all its jobs", async () => {
 
   expect(first).toEqual({ a: "ready", b: "ready", c: "failed" });
   expect(await farm.states(id)).toEqual({ a: "failed", b: "failed", c: "failed" });
-  await expect(farm.submit({ ttl: "soon" })).rejects.toThrow("no duration from 1s to 30d");
+  await expect(farm.submit({ ttl: "soon" })).rejects.toThrow("not a duration from 1s to 30d");
 });
 
 test("a skipped job does not expire, and gets its full time when it is revived", async () => {

@@ -9,7 +9,7 @@ export function graphTtlMs(written: string | undefined): number | undefined {
   const shown = JSON.stringify(written.slice(0, 100));
   throw new Fault(
     "invalid_argument",
-    `the ttl ${shown} is no duration from 1s to 30d; write it like "15m" or "2h"`,
+    `the ttl ${shown} is not a duration from 1s to 30d; write it like "15m" or "2h"`,
   );
 }
 

@@ -145,7 +145,7 @@ describe("a graph job", () => {
     await farm.settle();
 
     const follows = (graph: GraphId) =>
-      `what failed in its graph ${graph.slice(0, 8)} runs again, and it ends as that does`;
+      `failed jobs in its graph ${graph.slice(0, 8)} run again, and it ends with that graph`;
     expect(
       Object.fromEntries((shown?.jobs ?? []).map(({ job, does, why }) => [job, [does, why]])),
     ).toEqual({

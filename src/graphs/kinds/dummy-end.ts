@@ -14,7 +14,7 @@ export function dummyEnd(name: string, definition: JobDefinition, run: number): 
   const isGood = outcome === "succeeded";
   return {
     outcome,
-    message: isGood ? null : "it is a dummy, and was told to end so",
+    message: isGood ? null : "it is a dummy with this outcome",
     exitCode: isGood ? 0 : (dummy["exit-code"] ?? null),
     failureClass: isGood ? null : (dummy["failure-class"] ?? null),
     result: isGood ? resultOf(dummyOutputs(name, definition, run)) : null,

@@ -56,7 +56,7 @@ export function endWhenDue(
 }
 
 function outOfRetries(definition: JobDefinition): ServerJobEnd {
-  const message = `nobody released it within ${definition.patience ?? "its time"}`;
+  const message = `it was not released within ${definition.patience ?? "its time"}`;
   const over: ServerJobEnd = { ...succeeded, outcome: "timed_out", message };
   switch (definition["on-expiry"] ?? "fail") {
     case "fail":

@@ -119,6 +119,6 @@ describe("a breakpoint", () => {
 
     expect(await farm.states(id)).toEqual({ a, b });
     const detail = await jobDetail(db, id, "b");
-    expect(detail?.runList[0]?.message).toBe("nobody released it within 2h");
+    expect(detail?.runList[0]?.message).toBe("it was not released within 2h");
   });
 });

@@ -112,8 +112,8 @@ test("a failed run is retried within its budget", async () => {
 
 test.each([
   { what: "about a run that is over", said: { run: 1 }, says: "its next is run 2" },
-  { what: "when nobody wants a run", said: {}, says: "nobody wants a run of it now" },
-  { what: "without an outcome", said: { outcome: undefined }, says: "with which outcome" },
+  { what: "when no run is requested", said: {}, says: "no run of it is requested now" },
+  { what: "without an outcome", said: { outcome: undefined }, says: "must contain the outcome" },
 ])("a report $what is refused", async ({ said, says }) => {
   const id = await submit();
   await report(id, {});

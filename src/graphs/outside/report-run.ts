@@ -76,7 +76,7 @@ async function runUnderWay(
     );
   if (state === "running") return run;
   if (state !== "ready" || wanted === null)
-    throw refuse(`is ${state}: nobody wants a run of it now`);
+    throw refuse(`is ${state}: no run of it is requested now`);
   await insertRuns(tx, [{ graphId: graph.id, job, cause: wanted, inputRuns, kind: "outside" }]);
   return run;
 }
@@ -113,7 +113,7 @@ interface Made {
 async function endOf(blobs: BlobStore, report: Report, by: Principal): Promise<OutsideEnd & Made> {
   const { outcome, exitCode, outputs = [] } = report;
   if (outcome === undefined) {
-    throw new Fault("invalid_argument", "a report of the end says with which outcome");
+    throw new Fault("invalid_argument", "a report of the end must contain the outcome");
   }
   for (const { path } of outputs) {
     const problem = problemOfPath(path);

@@ -76,7 +76,7 @@ export async function changeGraphsIn(
   const locked = change.dryRun ? [] : await lockGraphs(tx, ids);
   const { once } = change;
   if (once !== undefined && (await jobsDoneOnce(tx, change.graphId, once)) !== undefined) {
-    throw new Fault("aborted", `what ${once} asked for was done a moment ago`);
+    throw new Fault("aborted", `the request ${once} was carried out a moment ago`);
   }
   const graphs = await snapshotsOf(tx, ids);
   for (const graph of graphs) requireGrant(change.by, change.verb, graph);

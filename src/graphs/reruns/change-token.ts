@@ -27,7 +27,7 @@ export function refuseOtherThanShown(token: string, plans: readonly PlannedGraph
   if (versions.length !== plans.length) {
     throw new Fault(
       "aborted",
-      "other graphs are meant now than were shown; look at the list again",
+      "the request now selects other graphs than were shown; look at the list again",
     );
   }
   const moved = plans.flatMap(({ graph }, i) => {
@@ -39,6 +39,6 @@ export function refuseOtherThanShown(token: string, plans: readonly PlannedGraph
   const since = moved.length === 0 ? "" : `; since then ${named.join(", ")}${others}`;
   throw new Fault(
     "aborted",
-    `what would happen is no longer what was shown${since}; nothing was done; look at the list again`,
+    `the effect is no longer the one that was shown${since}; nothing was done; look at the list again`,
   );
 }

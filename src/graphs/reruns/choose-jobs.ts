@@ -21,7 +21,7 @@ export function chooseJobs<Graph extends { readonly jobs: readonly SelectableJob
   if (selection === undefined && jobs === undefined) {
     throw new Fault(
       "invalid_argument",
-      'say which jobs: by "selection" ("*" is all), or by "jobs"',
+      'name the jobs: with "selection" ("*" is all), or with "jobs"',
     );
   }
   const known = new Set(graphs.flatMap((graph) => graph.jobs.map(({ name }) => name)));
@@ -62,7 +62,7 @@ function nothingMatches(
   );
   for (const written of selection.match(/[^\s&|!()"']+/g) ?? []) {
     const hint = words.has(written) ? "" : suggestion(written, words);
-    if (hint !== "") return `no job of ${where} is meant by "${selection}"${hint}`;
+    if (hint !== "") return `"${selection}" selects no job of ${where}${hint}`;
   }
-  return `no job of ${where} is meant by "${selection}"`;
+  return `"${selection}" selects no job of ${where}`;
 }

@@ -187,7 +187,7 @@ describe("when several people customise one job", () => {
       { ...late, patch: null },
     ]) {
       await expect(farm.customise(id, asked)).rejects.toThrow(
-        'revision 2: timeout: "3h"; your change builds upon revision 1',
+        'revision 2: timeout: "3h"; your change is based on revision 1',
       );
     }
 

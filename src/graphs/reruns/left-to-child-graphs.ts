@@ -16,7 +16,7 @@ export function leftToChildGraphs(
     const selected = child && chosen.get(child);
     if (child === undefined || failed.length === 0) return undefined;
     if (!failed.every(({ name }) => selected?.has(name))) return undefined;
-    return `what failed in its graph ${child.id.slice(0, 8)} runs again, and it ends as that does`;
+    return `failed jobs in its graph ${child.id.slice(0, 8)} run again, and it ends with that graph`;
   };
   return new Map(
     [...chosen].map(([graph, names]) => [

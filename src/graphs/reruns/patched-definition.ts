@@ -82,7 +82,7 @@ export function assertMakesWhatIsTaken(
   const problems = dependents.flatMap(({ job, takes }) =>
     takes
       .filter((path) => !made.some((output) => path === output || path.startsWith(`${output}/`)))
-      .map((path) => `outputs: ${job} takes "${path}" of it, which it would not make`),
+      .map((path) => `outputs: ${job} uses "${path}" of it, which it would not make`),
   );
   if (problems.length > 0) throw problemsOfPatch(name, problems);
 }

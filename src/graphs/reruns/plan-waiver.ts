@@ -44,11 +44,11 @@ function assertPossible({ name, state }: SnapshotJob, edge: SnapshotEdge, undo: 
     // A server is already preparing a ready job, so it starts.
     if (state !== "blocked" && !isOver(state)) {
       refuse(
-        `${name} is ${state}; a waiver is taken back before the job starts, or when it is over`,
+        `${name} is ${state}; a waiver can be removed before the job starts, or after its end`,
       );
     }
   } else {
     if (edge.waived) refuse("this edge is waived already");
-    if (edge.status === "met") refuse(`there is nothing to waive, what ${name} waits for has come`);
+    if (edge.status === "met") refuse(`there is nothing to waive: ${name} no longer waits for it`);
   }
 }

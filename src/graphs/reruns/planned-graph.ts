@@ -87,7 +87,11 @@ function actionFor(
       return { does: "is revived", cause, why: job.reason };
     }
     if (before?.kind === "runs" && after?.kind === "cannot") {
-      return { does: "is skipped", cause: null, why: `it needs ${after.because} to end otherwise` };
+      return {
+        does: "is skipped",
+        cause: null,
+        why: `it needs another outcome of ${after.because}`,
+      };
     }
   }
   if (!asked.has(job.name)) return undefined;

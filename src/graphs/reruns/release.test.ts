@@ -62,7 +62,7 @@ describe("a breakpoint", () => {
     await farm.release(id, { job: "sign-off", verdict: "go" }, alice);
 
     const again = farm.release(id, { job: "sign-off", verdict: "stop" }, alice);
-    await expect(again).rejects.toThrow("sign-off is succeeded: nobody is waited for");
+    await expect(again).rejects.toThrow("sign-off is succeeded: it does not wait for a release");
   });
 
   test("ends at once when its graph is cancelled", async () => {

@@ -33,10 +33,13 @@ export function release(
     requireGrant(by, "release", job);
     assertOnList(name, job.definition, by);
     if (job.kind !== "breakpoint") {
-      throw new Fault("failed_precondition", `${name} is no breakpoint, but a ${job.kind} job`);
+      throw new Fault("failed_precondition", `${name} is not a breakpoint, but a ${job.kind} job`);
     }
     if (job.state !== "waiting") {
-      throw new Fault("failed_precondition", `${name} is ${job.state}: nobody is waited for`);
+      throw new Fault(
+        "failed_precondition",
+        `${name} is ${job.state}: it does not wait for a release`,
+      );
     }
     const goes = verdict === "go";
     const about = { graph: graphId, job: name, verdict };

@@ -36,7 +36,7 @@ export async function requireLatestRevision(
   const hint =
     after === undefined
       ? `send "after": ${job.revision} to replace it`
-      : `your change builds upon revision ${after}; look at it again, and repeat what is still wanted`;
+      : `your change is based on revision ${after}; look at it again, and repeat what is still needed`;
   throw new Fault(
     "aborted",
     `${who} has customised ${name}${why}, revision ${job.revision}: ${differences(job)}; ${hint}`,

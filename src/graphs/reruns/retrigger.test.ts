@@ -191,7 +191,7 @@ describe("a dry run", () => {
     const late = farm.again(id, { jobs: ["a", "green"], token: shown?.token });
 
     await expect(late).rejects.toThrow(
-      "what would happen is no longer what was shown; since then green is ready; nothing was done",
+      "the effect is no longer the one that was shown; since then green is ready; nothing was done",
     );
     expect((await farm.states(id))["a"]).toBe("failed");
   });
@@ -276,7 +276,7 @@ test("a selection can cover a whole set", async () => {
 test.each([
   { request: { jobs: ["gren"] }, says: 'there is no job "gren"; did you mean "green"?' },
   { request: { selection: "gren" }, says: 'did you mean "green"?' },
-  { request: {}, says: "say which jobs" },
+  { request: {}, says: "name the jobs" },
 ])("$request is answered with help", async ({ request, says }) => {
   const id = await farm.graphOf(chain);
 

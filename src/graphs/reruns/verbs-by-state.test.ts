@@ -83,9 +83,9 @@ describe.each<{
     state: "unreachable",
     becomes: {
       retrigger:
-        "unreachable: it needs first, which stands in its way; ask for that as well, or waive the edge",
+        "unreachable: it needs first, which blocks it; request that as well, or waive the edge",
       activate:
-        "unreachable: it needs first, which stands in its way; ask for that as well, or waive the edge",
+        "unreachable: it needs first, which blocks it; request that as well, or waive the edge",
       deactivate: "inactive",
       customise: "unreachable",
       "cancel x": "unreachable",
@@ -155,9 +155,9 @@ describe.each<{
     state: "cancelled",
     becomes: {
       retrigger:
-        "cancelled: it needs first, which stands in its way; ask for that as well, or waive the edge",
+        "cancelled: it needs first, which blocks it; request that as well, or waive the edge",
       activate:
-        "cancelled: it needs first, which stands in its way; ask for that as well, or waive the edge",
+        "cancelled: it needs first, which blocks it; request that as well, or waive the edge",
       deactivate: "cancelled: it was cancelled",
       customise: "cancelled",
       "cancel x": "cancelled",

@@ -4,7 +4,7 @@ import { hasJoined, type SnapshotJob } from "./graph-snapshot.ts";
 /** Returns why a requested job is not changed, and a remedy. */
 export function whyLeftAlone(job: SnapshotJob, fate: Fate | undefined): string {
   if (fate?.kind === "refused" || fate?.kind === "cannot") {
-    return `it needs ${fate.because}, which stands in its way; ask for that as well, or waive the edge`;
+    return `it needs ${fate.because}, which blocks it; request that as well, or waive the edge`;
   }
   if (hasJoined(job)) return "it gathers other jobs, and joins again by itself when they run";
   if (job.isEnding === true) return "it is being cancelled; ask again when it is";

@@ -38,7 +38,7 @@ export async function joinSet(
   if (graphs >= mostGraphs) {
     throw new Fault(
       "resource_exhausted",
-      `the set ${written} has ${graphs} graphs, the most that a set can have; begin another one`,
+      `the set ${written} has ${graphs} graphs, the maximum of a set; start another one`,
     );
   }
   return set;
@@ -58,7 +58,7 @@ async function setOfWrittenGraph(tx: Tx, written: string, places: PlacePatterns)
   if (other !== undefined) {
     throw new Fault(
       "invalid_argument",
-      `"${written}" begins several graphs' ids; write more of it`,
+      `"${written}" is the start of several graphs' ids; write more digits`,
     );
   }
   const set = found && (await setOfGraph(tx, found.id));

@@ -61,7 +61,7 @@ function whyNotBegun({ worker, away }: Leased, now: Date, { again }: WaitingName
     return {
       kind: "starting",
       worker,
-      sentence: `was handed to worker ${worker}, which is about to begin it`,
+      sentence: `was assigned to worker ${worker}, which is about to start it`,
       advice: null,
     };
   }
@@ -69,8 +69,8 @@ function whyNotBegun({ worker, away }: Leased, now: Date, { again }: WaitingName
   return {
     kind: "starting",
     worker,
-    sentence: `was handed to worker ${worker}, whose last word came ${ago} ago; when its lease ends, ${inWhile(away.leasedUntil, now)}, another one gets it`,
-    advice: `if ${worker} is gone for good, start a worker of that name and it is free at once; or ${again}`,
+    sentence: `was assigned to worker ${worker}, whose last message came ${ago} ago; when its lease ends, ${inWhile(away.leasedUntil, now)}, another one gets it`,
+    advice: `if ${worker} will not return, start a worker with that name, and the job is free at once; or ${again}`,
   };
 }
 
@@ -83,7 +83,7 @@ function whyToBeStarted(startable: readonly SeenOffer[]): WaitingReason {
     draining: 0,
     lastSeenAt: null,
     sentence: `waits for a worker of size class ${least} to be started: the class is declared, and none is up`,
-    advice: `see whether an autoscaler runs (grange autoscaling says how many it should start), or start one: grange worker --size-class ${least}`,
+    advice: `see whether an autoscaler runs (grange autoscaling shows how many it should start), or start one: grange worker --size-class ${least}`,
   };
 }
 
@@ -118,7 +118,7 @@ function whyNobody(
     const ago = spanText(Math.ceil((now.getTime() - lastSeen) / 1_000));
     return {
       ...facts,
-      sentence: `waits for a worker: ${counted(facts.silent, "worker")} could run it, and the last word of any came ${ago} ago`,
+      sentence: `waits for a worker: ${counted(facts.silent, "worker")} could run it, and the last message of any came ${ago} ago`,
       advice: "see whether those workers run, and whether they reach the farm",
     };
   }
@@ -127,7 +127,8 @@ function whyNobody(
     return {
       ...facts,
       sentence: `waits for a worker: ${counted(facts.draining, "worker")} could run it, but ${facts.draining === 1 ? "runs" : "run"} nothing at present (${trouble})`,
-      advice: "mend what the worker says, and it goes on by itself; or start another worker",
+      advice:
+        "correct what the worker reports, and it continues by itself; or start another worker",
     };
   }
   if (facts.draining > 0) {
@@ -144,7 +145,7 @@ function whyNobody(
   if (fenced.length > 0) {
     return {
       ...facts,
-      sentence: `waits for a worker: those that could run it take only what asks for ${fenced.join(" or ")}`,
+      sentence: `waits for a worker: those that could run it accept only actions that ask for ${fenced.join(" or ")}`,
       advice: `ask for it under platform, or start a worker without --only-for`,
     };
   }
@@ -162,7 +163,7 @@ function whyNobody(
       offered.length === 0
         ? `none of ${counted(numberOf(alive), "worker")} offers ${property}`
         : offered.includes(asked)
-          ? "those that have it lack something else that it asks for"
+          ? "those with it lack something else that it asks for"
           : `workers offer ${property}=${offered.join(", ")}`
     }`,
     advice: `start a worker that offers ${property}=${asked}, or change what the ${one} asks for`,
@@ -193,7 +194,7 @@ function whyTooSmall(
     asked: sizeClass,
     greatest,
     workers,
-    sentence: `waits for a worker of size class ${sizeClass} or more: ${counted(workers, "worker")} could run it but for the size, ${greatest} at most`,
+    sentence: `waits for a worker of size class ${sizeClass} or more: ${counted(workers, "worker")} could run it except for the size, ${greatest} at most`,
     advice: `start a worker of size class ${sizeClass}, or ask for a smaller one`,
   };
 }

@@ -152,7 +152,7 @@ const reasons: readonly {
     }),
     kind: "capacity-none",
     sentence:
-      "waits for a worker with gpu=cuda: those that have it lack something else that it asks for",
+      "waits for a worker with gpu=cuda: those with it lack something else that it asks for",
   },
   {
     facts: queued({ offers: [] }),
@@ -164,7 +164,8 @@ const reasons: readonly {
       offers: [offer({ condition: "silent", lastSeenAt: inMs(-7 * minute), workers: 3 })],
     }),
     kind: "capacity-none",
-    sentence: "waits for a worker: 3 workers could run it, and the last word of any came 7 min ago",
+    sentence:
+      "waits for a worker: 3 workers could run it, and the last message of any came 7 min ago",
   },
   {
     facts: queued({ offers: [offer({ condition: "draining", workers: 1 })] }),
@@ -183,7 +184,7 @@ const reasons: readonly {
     facts: queued({ sizeClass: 4, offers: [offer(), offer({ sizeClass: 2, workers: 1 })] }),
     kind: "capacity-size",
     sentence:
-      "waits for a worker of size class 4 or more: 3 workers could run it but for the size, 2 at most",
+      "waits for a worker of size class 4 or more: 3 workers could run it except for the size, 2 at most",
   },
   {
     facts: queued({ freeAt: inMs(90_000) }),
@@ -222,7 +223,7 @@ const reasons: readonly {
   {
     facts: { kind: "in-queue", position: { kind: "leased", worker: "mac-7", away: undefined } },
     kind: "starting",
-    sentence: "was handed to worker mac-7, which is about to begin it",
+    sentence: "was assigned to worker mac-7, which is about to start it",
   },
   {
     facts: {
@@ -238,7 +239,7 @@ const reasons: readonly {
     },
     kind: "starting",
     sentence:
-      "was handed to worker mac-7, whose last word came 60 s ago; when its lease ends, in 19 min, another one gets it",
+      "was assigned to worker mac-7, whose last word came 60 s ago; when its lease ends, in 19 min, another one gets it",
   },
 ];
 
@@ -266,7 +267,7 @@ test("a worker above the largest requested class does not fit, and no property i
   const reason = why(queued({ ...bounded, offers }));
 
   expect(reason.sentence).toBe(
-    "waits for a worker of size class 2: 4 workers could run it but for the size (1, 4)",
+    "waits for a worker of size class 2: 4 workers could run it except for the size (1, 4)",
   );
   expect(reason.advice).not.toContain("max-size-class");
   expect(why(queued({ ...bounded, offers: [offer({ sizeClass: 2, busy: 0 })] })).kind).toBe(

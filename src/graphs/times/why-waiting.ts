@@ -70,8 +70,8 @@ export function whyWaiting(
         kind: "limit",
         limit: facts.limit,
         most: facts.most,
-        sentence: `waits because ${facts.limit} allows ${counted(facts.most, "run")} at once`,
-        advice: `raise ${facts.limit}, if more may run at once`,
+        sentence: `waits because ${facts.limit} allows ${counted(facts.most, "run")} at the same time`,
+        advice: `raise ${facts.limit}, if more may run at the same time`,
       };
     case "in-queue":
       return whyQueued(facts.position, now, undefined, declared);
@@ -91,7 +91,7 @@ function whyBlocked(
   const sentence =
     root === null
       ? waitsFor
-      : `${waitsFor}; ${isDirect ? "" : "before all, "}${root.name} ${reason?.sentence ?? saidOf(root.state)}`;
+      : `${waitsFor}; ${isDirect ? "" : "first of all, "}${root.name} ${reason?.sentence ?? saidOf(root.state)}`;
   return {
     kind: "dependency",
     root: root === null ? null : { name: root.name, state: root.state },
@@ -123,7 +123,7 @@ function whyHeld(facts: Extract<WaitingFacts, { kind: "held" }>, now: Date): Wai
           : `waits for a person to release it, and is given up ${inWhile(dueAt, now)}`,
       advice:
         release.length === 0
-          ? `whoever has the grant "release" on ${where} may release it`
+          ? `everyone with the grant "release" on ${where} may release it`
           : `${release.join(" or ")} may release it, with the grant "release" on ${where}`,
     };
   }
@@ -150,7 +150,7 @@ function whyReady(
       until: isHeld ? preparingUntil.toISOString() : null,
       ahead,
       sentence: `could not be prepared ${counted(failures, "time")}, and is tried again ${isHeld ? inWhile(preparingUntil, now) : "now"}: ${trouble}`,
-      advice: "this is trouble of the farm's own: its server's log says more",
+      advice: "the cause is in the farm: its server's log contains more",
     };
   }
   return {

@@ -21,7 +21,7 @@ export function adviceFor(facts: EnvironmentFacts, notes: readonly string[]): Ad
     add(
       "counter",
       "no hardware counters: instructions are counted by simulation, some thirty times slower than the program",
-      "where the machine is a virtual one, let it have a virtual PMU; else install perf, and see that kernel.perf_event_paranoid is 2 or less",
+      "on a virtual machine, enable a virtual PMU; otherwise install perf, and set kernel.perf_event_paranoid to 2 or less",
     );
   }
   if (facts["hypervisor"] !== "none" && facts["hypervisor"] !== "unknown") {
@@ -51,8 +51,8 @@ export function adviceFor(facts: EnvironmentFacts, notes: readonly string[]): Ad
   if (facts["aslr"] !== "0" && facts["fixed-addresses"] === "no") {
     add(
       "addresses",
-      "memory lies elsewhere in each process, also in counted ones",
-      "let `setarch -R` work (in containers, seccomp forbids it), or sysctl kernel.randomize_va_space=0",
+      "memory has other addresses in each process, also in counted ones",
+      "allow `setarch -R` (in containers, seccomp forbids it), or set sysctl kernel.randomize_va_space=0",
     );
   }
   if (facts["sandbox"] === "none") {

@@ -19,7 +19,7 @@ import { Fault } from "#core/fault.ts";
 export async function copyTree(from: string, to: string): Promise<void> {
   const entry = await lstat(from);
   if (!entry.isDirectory()) {
-    throw new Fault("failed_precondition", `${from} is no folder`);
+    throw new Fault("failed_precondition", `${from} is not a directory`);
   }
   await mkdir(to, { recursive: true });
   for (const each of await readdir(from, { withFileTypes: true })) {

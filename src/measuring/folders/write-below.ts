@@ -34,7 +34,7 @@ async function refuseLinks(root: string, path: string): Promise<void> {
     if (entry.isSymbolicLink() || (i === parts.length && !entry.isFile())) {
       throw new Fault(
         "failed_precondition",
-        `${at} of the benchmark's sources is no plain file or folder`,
+        `${at} of the benchmark's sources is neither a regular file nor a directory`,
       );
     }
   }

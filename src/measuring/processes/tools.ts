@@ -51,16 +51,16 @@ export async function findTools(
       break;
     }
     if (meter === undefined) {
-      notes.push(
-        "neither perl nor GNU time nor bash is here: CPU time and memory are not measured",
-      );
+      notes.push("perl, GNU time and bash are missing: CPU time and memory are not measured");
     } else if (meter.name === "bash") {
-      notes.push("neither perl nor GNU time is here: memory is not measured");
+      notes.push("perl and GNU time are missing: memory is not measured");
     }
     const layout = ["setarch", machine(), "-R"];
     const fixedLayout = (await tryOut([...layout, "true"])) === undefined ? [] : layout;
     if (fixedLayout.length === 0) {
-      notes.push("addresses cannot be held still here (setarch -R): counts scatter a little more");
+      notes.push(
+        "addresses cannot be fixed on this machine (setarch -R): counts vary a little more",
+      );
     }
     const counters: { counter: Counter; version: string }[] = [];
     for (const counter of [perfCounter, cachegrindCounter]) {
@@ -143,8 +143,8 @@ export function withoutSandbox({
   if (isRoot && !allowsRoot)
     throw new Fault(
       "failed_precondition",
-      `measured programs would run as root: ${why}. Measure as an ordinary user, or install bubblewrap. Whoever trusts ` +
-        "all benchmarks with the whole machine says --no-sandbox",
+      `measured programs would run as root: ${why}. Measure as an ordinary user, or install bubblewrap. If you trust ` +
+        "all benchmarks with the whole machine, use --no-sandbox",
     );
   return `measured programs run without a sandbox, as ${isRoot ? "root" : "your user"}: ${why}`;
 }

@@ -34,7 +34,7 @@ export async function secretsOfLease(
 ): Promise<readonly { readonly name: string; readonly value: Uint8Array }[]> {
   const named = secretsNamedIn(action);
   if (named.length === 0) return [];
-  if (way.open === undefined) throw new Fault("failed_precondition", "this farm keeps no secrets");
+  if (way.open === undefined) throw new Fault("failed_precondition", "this farm has no secrets");
   if (!way.isPrivate) {
     throw new Fault(
       "unavailable",

@@ -18,7 +18,7 @@ export async function graphOfCall(
 ): Promise<{ readonly id: GraphId; readonly repository: string; readonly branch: string }> {
   const graphs = await findGraphs(tx, written, visible);
   if (graphs.length > 1) {
-    const message = `"${written}" begins several graphs' ids; write more of it`;
+    const message = `"${written}" is the start of several graphs' ids; write more digits`;
     throw new Fault("invalid_argument", message);
   }
   return found(graphs[0], `graph "${written}"`);

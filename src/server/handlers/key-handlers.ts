@@ -60,7 +60,10 @@ export function keyHandlers(services: HandlerServices): HandlersFor<typeof keyEn
 async function oneCatalog(tx: Tx, written: string): Promise<SignedCatalog> {
   const catalogs = await findSignedCatalogs(tx, written);
   if (catalogs.length > 1) {
-    throw new Fault("invalid_argument", `"${written}" begins several catalogs; write more of it`);
+    throw new Fault(
+      "invalid_argument",
+      `"${written}" is the start of several catalogs; write more digits`,
+    );
   }
   return found(catalogs[0], `catalog "${written}"`);
 }

@@ -31,7 +31,7 @@ function expectedWords({ alternatives, expectedMs, sizeClass, timeoutMs }: Told)
   const own = alternatives.find((each) => each.sizeClass === sizeClass);
   // Without knowledge, strategies store the permitted time.
   if (own?.expectedMs === null) {
-    return `Nobody knew how long it would run there; it was allowed ${durationText(timeoutMs)}.`;
+    return `Its duration there was not known; its timeout was ${durationText(timeoutMs)}.`;
   }
   const band = own?.band
     ? `, between ${durationText(own.band.fastMs)} and ${durationText(own.band.slowMs)} eight times in ten`
@@ -43,9 +43,9 @@ function runWords(run: SizeClassRun, { sizeClass }: Told): string {
   const where =
     run.sizeClass === sizeClass
       ? `on size class ${sizeClass}`
-      : `on size class ${run.sizeClass} (which had nothing of its own to do)`;
+      : `on size class ${run.sizeClass} (which was idle)`;
   if (run.outcome === null) {
-    return run.startedAt === null ? `It is about to begin ${where}.` : `It runs ${where} now.`;
+    return run.startedAt === null ? `It is about to start ${where}.` : `It runs ${where} now.`;
   }
   const used = [
     run.cpuMs === null ? "" : `${durationText(run.cpuMs)} of CPU`,
@@ -53,7 +53,7 @@ function runWords(run: SizeClassRun, { sizeClass }: Told): string {
   ].filter((part) => part !== "");
   const usage = used.length === 0 ? "" : `, used ${used.join(" and ")},`;
   return run.durationMs === null
-    ? `It did not begin ${where}: ${endWords(run)}.`
+    ? `It did not start ${where}: ${endWords(run)}.`
     : `It ran ${where} for ${durationText(run.durationMs)}${usage} and ${endWords(run)}.`;
 }
 
@@ -84,7 +84,7 @@ export function standingWords(
   decisions: readonly Pick<SizeClassDecision, "purpose" | "sizeClass" | "reason">[],
 ): string {
   if (hedgeOf !== null) {
-    return `It runs beside execution ${hedgeOf}, on size class ${sizeClass}: the first to end counts. What was decided, was decided of that one.`;
+    return `It runs at the same time as execution ${hedgeOf}, on size class ${sizeClass}: the first to end counts. The decisions are those of that execution.`;
   }
   const chosen = decisions.filter(({ purpose }) => purpose !== "hedge");
   const [first] = chosen;
@@ -100,7 +100,7 @@ export function standingWords(
       : `Size class ${first.sizeClass} was chosen first, and size class ${last.sizeClass} in the end${hedged}.`;
   }
   if (least === most) return `It asks for size class ${least} and no other: nothing was chosen.`;
-  if (isSized) return "A size class was chosen for it, but what was decided is no longer kept.";
+  if (isSized) return "A size class was selected for it, but the decision has been deleted.";
   return `Nothing was chosen: only one size class could run it when it came, and it asks for ${least}${most === null ? " or greater" : ` to ${most}`}.`;
 }
 

@@ -31,9 +31,7 @@ test("when the duration was unknown, the permitted time is not shown as expected
 
   const { decisions } = await explain(id);
 
-  expect(decisions[0]?.sentences[1]).toMatch(
-    /^Nobody knew how long it would run there; it was allowed /,
-  );
+  expect(decisions[0]?.sentences[1]).toMatch(/^Its duration there was not known; its timeout was /);
 });
 
 test("after a lost worker, the retry counts as a choice of the same class", async () => {
@@ -89,7 +87,7 @@ test("decisions are shown in order, each with its result", async () => {
     "It ran on size class 1 for 3.0 s, used 1.0 s of CPU and 1.86 GiB of memory at most, and ran out of memory.",
     "Size class 2 was chosen for another try: it needs more.",
     "It was expected to run for 8.0 s, and allowed 1 min 00 s.",
-    "It ran on size class 4 (which had nothing of its own to do) for 3.0 s, used 1.0 s of CPU and 47.7 MiB of memory at most, and succeeded.",
+    "It ran on size class 4 (which was idle) for 3.0 s, used 1.0 s of CPU and 47.7 MiB of memory at most, and succeeded.",
   ]);
 });
 
@@ -110,7 +108,7 @@ test("a second run belongs to the decision that started it, and is shown once wh
     decisions.map(({ runs }) => runs.map(({ executionId: ran, worker }) => [ran, worker])),
   ).toEqual([[[id, "slow"]], [[second, "fast"]]]);
   expect(beside).toMatchObject({ secondRunOf: id, decisions: [{ number: 1 }, { number: 2 }] });
-  expect(beside.sentence).toContain(`It runs beside execution ${id}`);
+  expect(beside.sentence).toContain(`It runs at the same time as execution ${id}`);
 });
 
 test("an unfinished execution is marked", async () => {
@@ -131,7 +129,7 @@ test("an unfinished execution is marked", async () => {
 test.each([
   { row: { isSized: false }, says: "only one size class could run it" },
   { row: { isSized: false, most: 1 }, says: "It asks for size class 1 and no other" },
-  { row: { isSized: true }, says: "no longer kept" },
+  { row: { isSized: true }, says: "has been deleted" },
 ])("where there is no decision it says why: $says", async ({ row, says }) => {
   const { decisions, sentence } = await explain(await anEndedExecution(db, row));
 

@@ -24,7 +24,7 @@ test("a new action is tried on the smallest class within the minimum acceptable 
   });
   expect(choice.reason).toEqual({
     kind: "exploring",
-    text: "No run on class 1 says yet whether it keeps within the acceptable 10 s, so it is tried there for 15 s. Nothing is known of the largest class yet.",
+    text: "No run on class 1 shows yet whether it stays within the acceptable 10 s, so it is tried there for 15 s. There is no data about the largest class yet.",
   });
 });
 

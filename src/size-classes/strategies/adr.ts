@@ -83,11 +83,11 @@ function smallerDrawn(
   timeoutMs: number,
   isWithoutBaseline: boolean,
 ): Reason {
-  const without = isWithoutBaseline ? " Nothing is known of the largest class yet." : "";
+  const without = isWithoutBaseline ? " There is no data about the largest class yet." : "";
   if (outlook.trials.count === 0) {
     return {
       kind: "exploring",
-      text: `No run on class ${outlook.sizeClass} says yet whether it keeps within the acceptable ${seconds(outlook.acceptableMs)}, so it is tried there for ${seconds(timeoutMs)}.${without}`,
+      text: `No run on class ${outlook.sizeClass} shows yet whether it stays within the acceptable ${seconds(outlook.acceptableMs)}, so it is tried there for ${seconds(timeoutMs)}.${without}`,
     };
   }
   return {

@@ -14,7 +14,7 @@ export function classAt({ classes }: Situation, index: number): OfferedClass {
   if (offered === undefined) {
     throw new Fault(
       "internal",
-      `a size class was asked for by place ${index} of ${classes.length} offered; at least one must be`,
+      `there is no size class at index ${index} of ${classes.length} offered ones; at least one must be offered`,
     );
   }
   return offered;

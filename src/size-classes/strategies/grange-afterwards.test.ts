@@ -76,7 +76,7 @@ test.each([
     last: run("failed"),
     expected: "final",
   },
-  { name: "a failure of an action that nobody knows", known: [], last: run("failed"), expected: 8 },
+  { name: "a failure of an unknown action", known: [], last: run("failed"), expected: 8 },
   {
     name: "a failure later than it ever succeeded",
     known: knownParallel,

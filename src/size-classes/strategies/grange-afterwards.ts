@@ -81,7 +81,7 @@ export function afterRun(
       placeOf(chosen),
       {
         kind: "retry-after-timeout",
-        text: `It was not over on class ${last.sizeClass} after ${seconds(last.durationMs)}; class ${chosen.offered.sizeClass} has all the ${seconds(situation.timeoutMs)} that were asked for.`,
+        text: `It was not over on class ${last.sizeClass} after ${seconds(last.durationMs)}; class ${chosen.offered.sizeClass} has all the requested ${seconds(situation.timeoutMs)}.`,
       },
       situation.timeoutMs,
     );
@@ -96,7 +96,7 @@ export function afterRun(
     doubt === "memory"
       ? `with ${percent((last.peakMemoryBytes ?? 0) / (on?.offered.memoryBytes ?? 1))} of its memory in use`
       : doubt === "unmeasured"
-        ? "and nobody measured its memory"
+        ? "and its memory was not measured"
         : "and may have been too slow there";
   return again(
     placeOf(chosen),

@@ -49,8 +49,8 @@ function against(chosen: Prospect, other: Prospect): string {
 
 function from(known: Estimate): string {
   if (known.own !== undefined) return `, from ${counted(known.own.runs, "run")} of it`;
-  if (known.likeRuns > 0) return `, from ${counted(known.likeRuns, "run")} of its like`;
-  return ", with nothing known of it";
+  if (known.likeRuns > 0) return `, from ${counted(known.likeRuns, "run")} of similar actions`;
+  return ", without data about it";
 }
 
 function nextBest(prospects: readonly Prospect[], chosen: number): Prospect | undefined {
@@ -78,5 +78,5 @@ export function remarkOf({ memoryRisk, slowRisk, own }: ClassEstimate): string |
 
 export function failedLatelyText(streak: number, sizeClass: number): string {
   const times = streak === 1 ? "once" : `${streak} times in a row`;
-  return `It failed on the greatest class ${times}, lately; a failure on a lesser one would be run again, so it runs on class ${sizeClass} at once.`;
+  return `It failed on the largest class ${times} recently; a failure on a smaller one would be repeated, so it runs on class ${sizeClass} at once.`;
 }

@@ -26,7 +26,7 @@ test("without data, it starts on the smallest class", () => {
   const choice = grange.choose(situation());
 
   expect(choice.sizeClass).toBe(1);
-  expect(choice.reason.text).toMatch(/^It takes about .* with nothing known of it; class 2 would /);
+  expect(choice.reason.text).toMatch(/^It takes about .* without data about it; class 2 would /);
 });
 
 test("an only class is chosen, and gets all the time", () => {

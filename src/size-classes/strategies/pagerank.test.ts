@@ -177,7 +177,7 @@ test("after a success on the largest class, the background run's timeout uses th
 test.each([
   { what: "a failure", runs: [anEndedRun("failed", { sizeClass: 8 })], sizeClasses: [1, 2, 4, 8] },
   {
-    what: "a success when the class is gone",
+    what: "a success when the class no longer exists",
     runs: [anEndedRun("succeeded", { sizeClass: 8 })],
     sizeClasses: [1, 4, 8],
   },
@@ -199,7 +199,7 @@ test("a failure on the largest class boosts the key for a day, even after a succ
 
   expect(choice).toMatchObject({ sizeClass: 8, reason: { kind: "failed-lately" } });
   expect(choice.reason.text).toBe(
-    "It failed on the greatest class 1 s ago; for 24 h after that it runs on class 8 only.",
+    "It failed on the largest class 1 s ago; for 24 h after that it runs on class 8 only.",
   );
 });
 

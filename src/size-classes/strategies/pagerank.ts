@@ -103,7 +103,7 @@ function inOutcomes({ outcomes, limits }: RankedClass): string {
   const fast = outcomes.successesMs.length;
   const count = fast + outcomes.failures;
   if (count === 0)
-    return `no outcome there says anything of the acceptable ${seconds(limits.acceptableMs)} yet`;
+    return `no outcome there says anything about the acceptable ${seconds(limits.acceptableMs)} yet`;
   return `of ${counted(count, "outcome")} there, ${fast} ${fast === 1 ? "was" : "were"} below the acceptable ${seconds(limits.acceptableMs)}`;
 }
 

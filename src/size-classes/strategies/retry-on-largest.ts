@@ -19,7 +19,7 @@ export function retryOnLargest(situation: Situation, runs: readonly EndedRun[]):
   if (last.sizeClass >= largest) return { kind: "final" };
   const reason: Reason = {
     kind: retryKinds[last.end],
-    text: `It ${ends[last.end]} on class ${last.sizeClass} after ${seconds(last.durationMs)}${exit(last)}. Whether that is for want of resources shows on class ${largest}, with the ${seconds(situation.timeoutMs)} that were asked for.`,
+    text: `It ${ends[last.end]} on class ${last.sizeClass} after ${seconds(last.durationMs)}${exit(last)}. Class ${largest} shows whether it lacked resources, with the requested ${seconds(situation.timeoutMs)}.`,
   };
   const alternatives = plainAlternatives(situation);
   return {

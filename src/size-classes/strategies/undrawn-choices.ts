@@ -18,7 +18,7 @@ export function boostedChoice(
   const { sizeClass } = greatestOf(situation);
   const reason = {
     kind: "failed-lately",
-    text: `It failed on the greatest class ${span(situation.now - failedAt)} ago; for ${span(settings.failureBoostMs)} after that it runs on class ${sizeClass} only.`,
+    text: `It failed on the largest class ${span(situation.now - failedAt)} ago; for ${span(settings.failureBoostMs)} after that it runs on class ${sizeClass} only.`,
   } as const;
   return plainChoice(sizeClass, situation.timeoutMs, reason, plainAlternatives(situation));
 }

@@ -22,7 +22,7 @@ export async function chooseInputRoots(
   runDir: string,
 ): Promise<{ inputRoots: InputRoots; why: string }> {
   if (shell.kind === "plain")
-    return { inputRoots: copiedInputRoots(local), why: "nothing can be mounted" };
+    return { inputRoots: copiedInputRoots(local), why: "mounts are not possible" };
   let why = "";
   for (const options of optionsToTry) {
     const scratch = join(runDir, "probe-overlay");

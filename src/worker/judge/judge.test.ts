@@ -29,7 +29,7 @@ describe("a number", () => {
     { log: "coverage: 1.2.3%\n", message: 'coverage was "1.2.3", no number' },
     {
       log: "nothing\n",
-      message: "coverage was not told: no line of the log fits ^coverage: ([0-9.]+)%",
+      message: "coverage is missing: no line of the log matches ^coverage: ([0-9.]+)%",
     },
   ])("told as “$log”: “$message”", async ({ log, message }) => {
     const verdict = await judged(coverage, log);
@@ -62,7 +62,7 @@ test("each pattern of success must appear, and missing ones are named", async ()
     failureClass: undefined,
   });
   expect((await judged(rules, "ALL TESTS PASSED?\nbye\n")).message).toBe(
-    "no line of the log fits ^ALL TESTS PASSED$",
+    "no line of the log matches ^ALL TESTS PASSED$",
   );
 });
 

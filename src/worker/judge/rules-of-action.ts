@@ -25,6 +25,6 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (reason) {
-    throw new Fault("invalid_argument", `its rules are no JSON: ${messageOf(reason)}`);
+    throw new Fault("invalid_argument", `its rules are not JSON: ${messageOf(reason)}`);
   }
 }

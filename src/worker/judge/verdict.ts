@@ -55,7 +55,7 @@ function unmetRules(rules: OutcomeRules, seen: Seen): string[] {
 function unmetNumber(name: string, { pattern, min, max, optional }: NumberRule, seen: Seen) {
   const found = seen.numbers.get(name);
   if (found === undefined)
-    return optional === true ? [] : [`${name} was not told: no line of the log fits ${pattern}`];
+    return optional === true ? [] : [`${name} is missing: no line of the log matches ${pattern}`];
   const { value, text } = found;
   if (value === undefined) return [`${name} was ${JSON.stringify(text.slice(0, 40))}, no number`];
   if (min !== undefined && value < min) return [`${name} was ${value}, less than ${min}`];

@@ -60,7 +60,7 @@ test.each<[string, MemoryEvidence, string | undefined]>([
     { ...watched, killsOnMachine: 1, peakBytes: 600 * megabyte, limitBytes: undefined },
     "machine",
   ],
-  ["a SIGKILL by somebody else", { ...watched, exitCode: 137 }, undefined],
+  ["a SIGKILL by another process", { ...watched, exitCode: 137 }, undefined],
   ["success", { ...watched, killsOnMachine: 1, exitCode: 0, peakBytes: 900 * megabyte }, undefined],
 ])("%s", (_, evidence, expected) => {
   expect(lackOfMemory(evidence)).toBe(expected);

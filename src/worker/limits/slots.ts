@@ -46,9 +46,9 @@ export async function openSlots(settings: SlotSettings): Promise<Slots> {
     told: (limiter) => {
       const gives = slotShareText(slotOf({ cpus: share, memoryBytes, diskBytes }));
       if (share === undefined) return gives;
-      if (!limiter.can.includes("CPU sets")) return `${gives}; CPUs are not held apart: no taskset`;
+      if (!limiter.can.includes("CPU sets")) return `${gives}; CPUs are not separated: no taskset`;
       const isWhole = Number.isInteger(share) || limiter.can.includes("cpus");
-      const counted = isWhole ? "" : `; as whole CPUs, since nothing here shares their time`;
+      const counted = isWhole ? "" : `; as whole CPUs, since this machine cannot share their time`;
       const crowd = wanted > all.length ? "; not one CPU for each" : "";
       return `${gives} each, on CPUs ${cpuListText(own)}${counted}${crowd}`;
     },

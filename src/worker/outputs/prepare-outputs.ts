@@ -27,7 +27,7 @@ async function makeDirectory(root: string, path: string, there: Set<string>): Pr
       // A symlink could lead to any place outside the root.
       throw new Fault(
         "invalid_argument",
-        `outputs are expected in ${quotePath(path)}, but ${quotePath(at)} of the inputs is no directory`,
+        `outputs are expected in ${quotePath(path)}, but ${quotePath(at)} of the inputs is not a directory`,
       );
     }
     there.add(at);

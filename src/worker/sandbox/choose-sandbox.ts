@@ -91,11 +91,11 @@ export async function chooseSandbox(
 }
 
 function rootJobs(refused: readonly string[]): Fault {
-  const why = refused.length === 0 ? "the sandbox `none` was asked for" : refused.join("; ");
+  const why = refused.length === 0 ? "the sandbox `none` was configured" : refused.join("; ");
   return new Fault(
     "failed_precondition",
-    `this worker runs as root, and so would its jobs: ${why}. Start it as an ordinary user. Whoever trusts ` +
-      "all jobs with the whole machine says --allow-root-jobs (GRANGE_ALLOW_ROOT_JOBS=1)",
+    `this worker runs as root, and so would its jobs: ${why}. Start it as an ordinary user. If you trust ` +
+      "all jobs with the whole machine, use --allow-root-jobs (GRANGE_ALLOW_ROOT_JOBS=1)",
   );
 }
 

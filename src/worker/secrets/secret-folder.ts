@@ -27,7 +27,7 @@ export async function openSecretFolder(
   if (!sandbox.isolates || shell.kind === "plain") {
     throw new Fault(
       "unavailable",
-      "this worker has no walls between jobs, so it is given no secrets: `grange doctor` says what is missing",
+      "this worker does not isolate jobs, so it gets no secrets: `grange doctor` shows what is missing",
     );
   }
   const path = join(scratch, "secrets");

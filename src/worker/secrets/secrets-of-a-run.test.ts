@@ -113,7 +113,7 @@ test("a worker without isolation gets none: another worker gets the run, which h
     const finished = await farm.run({ secrets: given, script: "echo began" });
 
     expect(finished.outcome).toBe(Outcome.INFRASTRUCTURE_ERROR);
-    expect(finished.message).toContain("no walls between jobs");
+    expect(finished.message).toContain("does not isolate jobs");
     expect(finished.result).toBeUndefined();
   } finally {
     await worker.stop();

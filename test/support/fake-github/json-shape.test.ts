@@ -38,7 +38,7 @@ describe("compared with a schema", () => {
     ["a missing field", { ...good, user: { login: "a" } }, ["$.user.id is missing"]],
     ["another type", { ...good, user: { login: 1, id: 1 } }, ["$.user.login: number, not string"]],
     ["null where it may not be", { ...good, user: null }, ["$.user: null, not object"]],
-    ["a field that nobody described", { ...good, extra: 1 }, ["$.extra is not described"]],
+    ["a field without a description", { ...good, extra: 1 }, ["$.extra is not described"]],
     [
       "another word",
       { ...good, state: "merged" },

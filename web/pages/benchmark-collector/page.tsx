@@ -22,8 +22,7 @@ export function CollectorPage() {
       <div className="page lab-page">
         <LabHead title={name} />
         <p role="alert">
-          There is no collector of this name. <code>grange collector list</code> says which there
-          are.
+          There is no collector of this name. <code>grange collector list</code> lists them.
         </p>
       </div>
     );
@@ -54,11 +53,11 @@ export function CollectorPage() {
           </span>
         </h2>
         {environment.length === 0 ? (
-          <p className="faint">It has not said hello yet.</p>
+          <p className="faint">It has not registered yet.</p>
         ) : (
           <>
             <p className="faint">
-              Figures are compared with figures of the same fingerprint only: when one of these
+              Figures are compared only with figures of the same fingerprint: when one of these
               facts changes, a new baseline begins.
             </p>
             <dl className="facts lab-environment">
@@ -91,9 +90,7 @@ function Actions({ of }: { readonly of: CollectorView }) {
       <button
         type="button"
         disabled={change.isPending}
-        title={
-          of.active ? "It gets no more jobs; the one that it has goes on" : "It gets jobs again"
-        }
+        title={of.active ? "It gets no more jobs; its present job continues" : "It gets jobs again"}
         onClick={() => change.mutate({ active: !of.active })}
       >
         {of.active ? "Deactivate" : "Activate"}
@@ -104,7 +101,7 @@ function Actions({ of }: { readonly of: CollectorView }) {
           disabled={change.isPending}
           onClick={() => change.mutate({ outOfDuty: null })}
         >
-          Put it back in duty
+          Put it back on duty
         </button>
       )}
       {change.error === null ? null : (

@@ -34,8 +34,8 @@ export function MissingList(props: {
     <section aria-label="Missing cases">
       <details>
         <summary>
-          {missing.length === 1 ? "1 case has" : `${missing.length} cases have`} a figure of one of
-          the two only
+          {missing.length === 1 ? "1 case has" : `${missing.length} cases have`} a figure of only
+          one of the two
         </summary>
         <ul className="missing-cases">
           {missing.map((each) => (

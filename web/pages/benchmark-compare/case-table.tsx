@@ -136,9 +136,9 @@ function Nothing({ comparison: { cases }, search }: Pick<Props, "comparison" | "
   return (
     <p className="faint center">
       {cases.length === 0
-        ? "No case has a figure of both."
+        ? "No case has figures of both artifacts."
         : search.all === undefined && search.only === undefined
-          ? `No relevant change among ${cases.length.toLocaleString("en")} cases that pass the other filters${undecided === 0 ? "" : `; ${undecided} are undecided`}. “What is not relevant, too” shows them.`
+          ? `No relevant change among ${cases.length.toLocaleString("en")} cases that pass the other filters${undecided === 0 ? "" : `; ${undecided} are undecided`}. “Irrelevant ones, too” shows them.`
           : "No case passes the filters."}
     </p>
   );

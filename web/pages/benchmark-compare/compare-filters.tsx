@@ -69,11 +69,7 @@ export function CompareFilters({ comparison, search, shown, onChange }: Props) {
         words={(each) => verdicts[each as Verdict].words}
         onChange={(only) => onChange({ only })}
       />
-      <Tick
-        label="what is not relevant, too"
-        value={search.all}
-        onChange={(all) => onChange({ all })}
-      />
+      <Tick label="irrelevant ones, too" value={search.all} onChange={(all) => onChange({ all })} />
       <Tick label="raw values" value={search.raw} onChange={(raw) => onChange({ raw })} />
       <SearchBox
         label="Filter by name"

@@ -52,7 +52,7 @@ export function CompareHead(props: {
       {contiguous ? null : (
         <p className="compare-warning">
           <strong>Not contiguous:</strong> {after.tag} does not follow {before.tag} directly on the
-          main line. What changed may have come from any artifact between them.
+          main line. A change may come from any artifact between them.
         </p>
       )}
       <details>

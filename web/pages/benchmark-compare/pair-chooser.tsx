@@ -74,7 +74,7 @@ export function PairChooser({ suite, before = "", after = "" }: Props) {
       </form>
       {latest.length === 0 ? null : (
         <>
-          <h2>The latest with what they follow</h2>
+          <h2>The latest artifacts with their predecessors</h2>
           <ul className="pair-list">
             {latest.map(({ tag, parent }) => (
               <li key={tag}>

@@ -22,7 +22,7 @@ export function SummaryTable(props: {
     <section aria-label="Summary">
       <h2>Summary</h2>
       {summaries.length === 0 ? (
-        <p className="faint">No figure is there of both.</p>
+        <p className="faint">There are no figures of both artifacts.</p>
       ) : (
         <SummaryRows summaries={summaries} chosen={metric} onChoose={props.onMetric} />
       )}
@@ -47,7 +47,7 @@ export function SummaryRows(props: {
             <th scope="col">Regressed</th>
             <th scope="col">Improved</th>
             <th scope="col">Undecided</th>
-            <th scope="col" title="The sum of all after over the sum of all before">
+            <th scope="col" title="The sum of all figures after, divided by the sum of all before">
               Altogether
             </th>
           </tr>

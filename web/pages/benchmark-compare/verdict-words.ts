@@ -46,7 +46,7 @@ export function verdictText(of: CaseComparison): string {
 export function evidenceText({ change, evidence }: CaseComparison): string {
   switch (evidence.by) {
     case "hint":
-      return "a hint: least values only";
+      return "a hint: only minimum values";
     case "fence":
       if (evidence.exact) return "the same number";
       return evidence.threshold === 0
@@ -61,10 +61,10 @@ export function evidenceText({ change, evidence }: CaseComparison): string {
 export function evidenceSentence({ evidence }: CaseComparison): string {
   switch (evidence.by) {
     case "hint":
-      return "Noisy, and only the least of some runs is known: that may be chance, so there is no verdict. Interleaved pairs would tell.";
+      return "Noisy, and only the minimum of some runs is known: that may be chance, so there is no verdict. Interleaved pairs would decide.";
     case "fence":
       if (evidence.exact) return "Both are exactly the same number.";
-      if (evidence.threshold === 0) return "Of an exact figure every difference counts.";
+      if (evidence.threshold === 0) return "For an exact figure every difference counts.";
       return evidence.history === 0
         ? `${scatterText(evidence)} The change is ${factorText(evidence.factor)} of the threshold of ${percentText(evidence.threshold)}.`
         : `${evidence.history} artifacts before it differ from each other by less than ${percentText(evidence.threshold)}; the change is ${factorText(evidence.factor)} of that.`;
@@ -74,12 +74,12 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
         `Changes below ${percentText(evidence.limit)} do not matter here.`,
         evidence.p === null
           ? ""
-          : `By chance alone it would come about with p ${chanceText(evidence.adjustedP ?? evidence.p)}${evidence.adjustedP === null ? "" : ", adjusted for how many were looked at"}.`,
+          : `By chance alone its probability would be p ${chanceText(evidence.adjustedP ?? evidence.p)}${evidence.adjustedP === null ? "" : ", adjusted for the number of cases"}.`,
         evidence.confirmed === null
           ? ""
           : evidence.confirmed
-            ? `An independent rerun says the same${rerunText(evidence)}.`
-            : `An independent rerun did not say the same${rerunText(evidence)}.`,
+            ? `An independent rerun confirms it${rerunText(evidence)}.`
+            : `An independent rerun did not confirm it${rerunText(evidence)}.`,
       ]
         .filter((each) => each !== "")
         .join(" ");
@@ -90,13 +90,12 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
 function scatterText({ scatter }: FenceEvidence): string {
   const { before = null, after = null, selfTests = null } = scatter ?? {};
   const seen = [
-    before === null ? "" : `runs of the earlier lay ${percentText(before)} apart`,
+    before === null ? "" : `runs of the earlier one differ by ${percentText(before)}`,
     after === null ? "" : `runs of the later ${percentText(after)}`,
     selfTests === null ? "" : `equal artifacts in self-tests ${percentText(selfTests)}`,
   ].filter((each) => each !== "");
-  if (scatter === undefined) return "Too little history: the usual threshold was taken.";
-  if (seen.length === 0)
-    return "Counted once on each side: how far it strays by itself is not known.";
+  if (scatter === undefined) return "Too little history: the default threshold was used.";
+  if (seen.length === 0) return "Counted once on each side: its noise is not known.";
   return `Too little history; ${seen.join(", ")}.`;
 }
 

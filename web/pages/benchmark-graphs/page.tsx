@@ -31,8 +31,8 @@ export function GraphsPage() {
       <div className="page lab-page">
         <LabHead title="Graphs" />
         <p>
-          There is no suite yet. <Link to="/benchmarks/help">The help page</Link> says how to bring
-          one here.
+          There is no suite yet. <Link to="/benchmarks/help">The help page</Link> describes how to
+          push one.
         </p>
       </div>
     );
@@ -60,8 +60,8 @@ export function GraphsPage() {
         <>
           <p className="faint" aria-live="polite">
             {charts.length === 0
-              ? "No figure is there for this choice."
-              : `${data.series.length.toLocaleString("en")} series of ${data.artifacts.length.toLocaleString("en")} artifacts${data.leftOut === 0 ? "" : `; ${data.leftOut.toLocaleString("en")} more are left out, narrow the choice`}. Click compares with the artifact before, drag across looks closer.`}
+              ? "There are no figures for this choice."
+              : `${data.series.length.toLocaleString("en")} series of ${data.artifacts.length.toLocaleString("en")} artifacts${data.leftOut === 0 ? "" : `; ${data.leftOut.toLocaleString("en")} more are left out: narrow the choice`}. A click compares with the artifact before; a drag zooms in.`}
           </p>
           <ul className="chart-grid" aria-busy={isPlaceholderData}>
             {charts.map((chart) => (

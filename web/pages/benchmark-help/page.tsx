@@ -5,47 +5,53 @@ import { LabHead } from "../benchmarks/lab-head.tsx";
 import "../benchmarks/benchmarks.css";
 
 const words: readonly (readonly [string, ReactNode])[] = [
-  ["suite", "What is measured and how: a file in .grange/bench that is pushed to the farm."],
+  [
+    "suite",
+    "Describes what is measured and how: a file in .grange/bench that is pushed to the farm.",
+  ],
   [
     "artifact",
-    "A version of the toolchain that is measured. The main line is made of master artifacts in the order of their dates.",
+    "A version of the toolchain that is measured. The main line consists of the master artifacts in the order of their dates.",
   ],
-  ["backend", "Which of an artifact’s parts does the work, where there are several."],
+  ["backend", "Selects the part of an artifact that does the work, if there are several."],
   [
     "case",
-    "Benchmark, profile, scenario, backend and target together: what a figure is a figure of.",
+    "Benchmark, profile, scenario, backend and target together: a figure belongs to one case.",
   ],
   ["set", "A share of the benchmarks that one collector measures, so that several take turns."],
-  ["request", "Somebody, or the clock, asks for an artifact to be measured."],
+  ["request", "Asks for a measurement of an artifact; a person or a schedule makes it."],
   [
     "job",
-    "A part of a request that one collector does at once. Backfill jobs measure what the artifact before lacks; paired jobs run both in turn.",
+    "A part of a request that one collector does without interruption. Backfill jobs measure missing cases of the previous artifact; paired jobs run both in turn.",
   ],
   [
     "collector",
-    "A machine that measures and does nothing else. Its fingerprint is a digest of all that may change a figure; figures of two fingerprints are never compared.",
+    "A machine that only measures. Its fingerprint is a digest of everything that may change a figure; figures of different fingerprints are never compared.",
   ],
 ];
 
 const verdicts: readonly (readonly [string, string])[] = [
-  ["regressed", "It got worse, by more than such figures scatter."],
-  ["improved", "It got better, by more than such figures scatter."],
-  ["no change", "Whatever changed is too small to matter, and this is known, not assumed."],
+  ["regressed", "It got worse by more than the noise of such figures."],
+  ["improved", "It got better by more than the noise of such figures."],
+  ["no change", "A possible change is too small to matter; this is measured, not assumed."],
   [
     "undecided",
-    "The figures do not suffice. Silence never means no change: more pairs would tell.",
+    "The figures do not suffice. Undecided does not mean unchanged: more pairs would decide.",
   ],
-  ["unlike machines", "Both are measured, but never on machines that may be compared."],
+  ["unlike machines", "Both are measured, but not on comparable machines."],
 ];
 
 const commands: readonly (readonly [string, string])[] = [
-  ["grange bench suite push", "bring the suites of .grange/bench to the farm"],
+  ["grange bench suite push", "push the suites of .grange/bench to the farm"],
   ["grange collector add NAME --target linux-x64", "make a collector"],
   ["grange collector run NAME", "measure on this machine"],
-  ["grange bench request 5.9.3 --suite typescript", "ask for an artifact"],
-  ["grange bench status", "what is measured and what waits"],
+  ["grange bench request 5.9.3 --suite typescript", "request a measurement of an artifact"],
+  ["grange bench status", "show running measurements and the queue"],
   ["grange bench run --artifact 5.9.3", "measure here, without a server"],
-  ["grange bench compare A B", "compare two that were measured here; with --server, on the farm"],
+  [
+    "grange bench compare A B",
+    "compare two artifacts that were measured here; with --server, on the farm",
+  ],
 ];
 
 /** Words, verdicts, and how figures are judged. */
@@ -75,33 +81,35 @@ export function HelpPage() {
         </dl>
         <p>
           A change is <em>relevant</em> when it is significant and not very small. Pages show
-          relevant ones; “what is not relevant, too” shows all.
+          relevant ones; “irrelevant ones, too” shows all.
         </p>
       </section>
       <section>
         <h2>How a figure is judged</h2>
         <p>
-          <strong>Exact</strong> figures, as a count of types, are judged by whether they differ.{" "}
-          <strong>Deterministic</strong> ones, as instructions, scatter by some parts in a thousand:
-          a fence is drawn around how far the case’s predecessors on the main line lay apart, and
-          what lies outside is significant. The factor says how far outside.
+          <strong>Exact</strong> figures, such as a count of types, are compared for equality.{" "}
+          <strong>Deterministic</strong> ones, such as instructions, vary by some parts in a
+          thousand: the threshold follows from the differences between the case’s predecessors on
+          the main line, and a change above it is significant. The factor is the change divided by
+          the threshold.
         </p>
         <p>
-          <strong>Noisy</strong> ones, as times, scatter by more than most changes: the least of
-          some runs is a hint and no verdict. To judge them, processes of the artifact and of the
-          one before are run in turn on one machine, in an order that chance draws, five pairs at
-          first and more while it is not clear, up to twenty. One test gives the verdict and the
-          bar, the interval that holds the change: a change is never told of a bar that touches
-          nought; the shaded middle is what does not matter, known from comparing equal artifacts.
+          <strong>Noisy</strong> ones, such as times, vary by more than most changes: the minimum of
+          some runs is a hint and not a verdict. To judge them, processes of the artifact and of the
+          one before run in turn on one machine, in a random order: five pairs at first and more
+          while the result is not clear, up to twenty. One test gives the verdict and the bar, which
+          is the confidence interval of the change: a bar that touches zero is never a change; the
+          shaded middle contains changes that do not matter, known from comparisons of equal
+          artifacts.
         </p>
         <p>
-          Before a noisy change is called one, it is measured again independently, and the more
-          cases are looked at, the more certain each must be.
+          Before a noisy change is reported, it is measured again independently, and the more cases
+          are compared, the more certain each must be.
         </p>
         <p>
           <strong>Steps</strong> are changes of a series’ level, found over many artifacts. Accept
-          one that was meant: what follows is then judged by what came after it. Dismiss one that is
-          none.
+          an intended step: later figures are then compared with those after it. Dismiss a false
+          one.
         </p>
       </section>
       <section>
@@ -119,7 +127,7 @@ export function HelpPage() {
         <p>
           <kbd>j</kbd> <kbd>k</kbd> select a case, <kbd>Enter</kbd> opens it, <kbd>f</kbd> shows
           only regressions, <kbd>/</kbd> filters, <kbd>[</kbd> <kbd>]</kbd> go to the earlier and
-          the later artifact. In a chart, arrow keys go from point to point, and <kbd>Enter</kbd>{" "}
+          the later artifact. In a chart, arrow keys move from point to point, and <kbd>Enter</kbd>{" "}
           compares.
         </p>
       </section>

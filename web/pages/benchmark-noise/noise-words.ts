@@ -3,11 +3,11 @@ import { percentText } from "../benchmarks/figure-text.ts";
 
 const sources: Readonly<Record<LimitSource, string>> = {
   exact: "the metric is exact: runs of equal programs never differ",
-  least: "what was seen stays below the least change that is told",
-  history: "the fence over the 30 newest artifacts",
-  runs: "twice as far as the runs of the newest artifact lay apart",
-  "self-tests": "what equal artifacts showed in self-tests",
-  unseen: "its scatter was never seen: run it more than once, or wait for a self-test",
+  least: "the observed noise is below the smallest change that is reported",
+  history: "computed from the 30 newest artifacts",
+  runs: "twice the range of the runs of the newest artifact",
+  "self-tests": "the differences between equal artifacts in self-tests",
+  unseen: "its noise is not known: run it more than once, or wait for a self-test",
 };
 
 /** Describes the source of a limit. */

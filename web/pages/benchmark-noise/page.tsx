@@ -30,7 +30,8 @@ export function NoisePage() {
       <div className="page lab-page">
         <LabHead title="Noise" />
         <p>
-          The address names no case. <Link to="/benchmarks/graphs">The graphs</Link> lead to each.
+          The address contains no case. <Link to="/benchmarks/graphs">The graphs</Link> lead to
+          each.
         </p>
       </div>
     );
@@ -46,9 +47,10 @@ export function NoisePage() {
         suite={suite.name}
       />
       <p className="noise-intro">
-        What figures of this case do when nothing changed: how far runs of one artifact lie apart,
-        and what self-tests saw, in which a collector compares an artifact with itself. A change is
-        told when it exceeds the limit. <Link to="/benchmarks/help">How figures are judged</Link> ·{" "}
+        The differences between figures of this case without a change: between runs of one artifact,
+        and in self-tests, in which a collector compares an artifact with itself. A change is
+        reported when it exceeds the limit.{" "}
+        <Link to="/benchmarks/help">How figures are judged</Link> ·{" "}
         <Link to="/benchmarks/series" search={{ suite: suite.name, case: caseKey(of) }}>
           its history
         </Link>
@@ -61,7 +63,7 @@ export function NoisePage() {
       {noise.data === undefined ? (
         <p className="faint">{noise.error === null ? "Loading…" : ""}</p>
       ) : noise.data.machines.length === 0 ? (
-        <p className="faint">Nobody has measured it yet.</p>
+        <p className="faint">It has not been measured yet.</p>
       ) : (
         noise.data.machines.map((machine) => (
           <MachineNoise key={machine.fingerprint} of={machine} />
@@ -77,7 +79,7 @@ function MachineNoise({ of }: { readonly of: CaseNoise["machines"][number] }) {
   return (
     <section aria-label={`Machine ${id}`} className="noise-machine">
       <h2>
-        {of.collectors.length === 0 ? "Measured nothing but itself" : of.collectors.join(", ")}{" "}
+        {of.collectors.length === 0 ? "Only self-tests" : of.collectors.join(", ")}{" "}
         <span className="faint">
           {cpu === undefined ? "" : `${shownText(cpu)} · `}fingerprint {id}
           {of.newest === null ? "" : ` · newest ${of.newest}`}

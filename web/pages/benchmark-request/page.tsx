@@ -112,5 +112,5 @@ function Standing({ request }: { readonly request: RequestDetail }) {
 function chosenWords(request: RequestDetail): string {
   const { backends, benchmarks, paired, profiles, runs, targets } = request;
   const chosen = [...backends, ...profiles, ...targets, ...benchmarks];
-  return `${chosen.length === 0 ? "all that is usual" : `only ${chosen.join(", ")}`}${paired ? ", with pairs" : ""}${runs === null ? "" : `, each case run ${runs} times`}`;
+  return `${chosen.length === 0 ? "all default cases" : `only ${chosen.join(", ")}`}${paired ? ", with pairs" : ""}${runs === null ? "" : `, each case runs ${runs} times`}`;
 }

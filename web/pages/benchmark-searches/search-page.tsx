@@ -50,7 +50,7 @@ export function BenchmarkSearchPage() {
             busy={cancel.isPending}
             onConfirm={() => cancel.mutate()}
           >
-            It asks for no more artifacts. What is being measured goes on, and stays.
+            It requests no more artifacts. Running measurements continue, and all figures stay.
           </ConfirmButton>
         ) : null}
       </LabHead>

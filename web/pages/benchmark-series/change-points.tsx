@@ -13,7 +13,7 @@ interface Props {
 }
 
 const standings: Readonly<Record<ChangePointView["standing"], string>> = {
-  found: "nobody has said anything",
+  found: "not reviewed",
   accepted: "accepted",
   dismissed: "dismissed",
 };
@@ -27,7 +27,7 @@ export function ChangePoints({ series, onSearch }: Props) {
       <h2>Steps</h2>
       {changePoints.length === 0 ? (
         <p className="faint">
-          None was found. Steps are looked for when a figure of the main line comes in.
+          There are none. The farm searches for steps when it receives a figure of the main line.
         </p>
       ) : (
         <div className="table-box" tabIndex={0} role="region" aria-label="Steps">
@@ -150,8 +150,8 @@ function SayDialog(props: {
       >
         <p>
           {isAccepted
-            ? "The change was meant, or is lived with. What comes after it is no longer judged by what was before."
-            : "It is no step: chance, or a fault of the measurement. It is no longer drawn."}
+            ? "The change was intended, or is acceptable. Later figures are no longer compared with those before it."
+            : "It is not a step, but chance or a fault of the measurement. It is no longer drawn."}
         </p>
         <label className="stacked">
           Note

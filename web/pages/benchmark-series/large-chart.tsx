@@ -78,7 +78,7 @@ export function LargeChart({ series, points, onChoose, onRange }: Props) {
             </g>
             {changes.map((n) => (
               <g key={n} className="machine-change">
-                <title>Another machine, or what runs on it was changed</title>
+                <title>Another machine, or a change on the machine</title>
                 <path d={`M${(x(n) + x(n - 1)) / 2} ${top}V${bottom}`} />
               </g>
             ))}
@@ -109,7 +109,7 @@ export function LargeChart({ series, points, onChoose, onRange }: Props) {
       </ChartFrame>
       <p className="faint chart-help">
         ▼ a step with its mean levels · ┊ the machine changed · click or Enter compares with the
-        artifact before · drag across to look closer
+        artifact before · drag to zoom in
       </p>
     </section>
   );
@@ -159,6 +159,6 @@ function pointWords(
     before === undefined || before.value === 0 || before.fingerprint !== point.fingerprint
       ? ""
       : `, ${changeText(point.value / before.value - 1)} from the one before`;
-  const samples = point.samples === undefined ? "" : `, least of ${point.samples.length}`;
+  const samples = point.samples === undefined ? "" : `, minimum of ${point.samples.length}`;
   return `${point.artifact} (${point.datedAt.slice(0, 10)}): ${valueText(point.value, unit)}${change}${samples}, on ${point.collector}`;
 }

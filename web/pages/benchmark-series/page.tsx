@@ -45,7 +45,8 @@ export function SeriesPage() {
       <div className="page lab-page">
         <LabHead title="One benchmark" />
         <p>
-          The address names no case. <Link to="/benchmarks/graphs">The graphs</Link> lead to each.
+          The address contains no case. <Link to="/benchmarks/graphs">The graphs</Link> lead to
+          each.
         </p>
       </div>
     );
@@ -107,7 +108,7 @@ export function SeriesPage() {
         <p className="faint">{series.error === null ? "Loading…" : ""}</p>
       ) : data.points.length === 0 ? (
         <p className="faint">
-          Nobody has measured it on this line yet.{" "}
+          It has not been measured on this line yet.{" "}
           <Link to="/benchmarks" search={{ suite: suite.name, ask: "yes" }}>
             Ask for a measurement
           </Link>

@@ -8,17 +8,14 @@ type Kind = "bisect" | "scan" | "change-points";
 
 const kinds: Readonly<Record<Kind, readonly [string, string]>> = {
   bisect: [
-    "find the artifact that stepped",
-    "Measures the artifact in the middle, and then of that half in which the step lies, until one artifact is left.",
+    "find the artifact that made the step",
+    "Measures the artifact in the middle, then the middle of the half that contains the step, until one artifact is left.",
   ],
   "change-points": [
     "fill in around the steps",
-    "Measures artifacts between those that are far apart where the figures differ, and leaves flat parts alone.",
+    "Measures artifacts between distant ones with different figures, and no others.",
   ],
-  scan: [
-    "measure all, or every so-many-th",
-    "Measures artifacts of the range, one after the other.",
-  ],
+  scan: ["measure all, or every n-th", "Measures artifacts of the range, one after the other."],
 };
 
 const everies = ["1", "2", "5", "10", "week", "month"] as const;

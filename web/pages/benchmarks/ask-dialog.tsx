@@ -71,7 +71,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
             <input
               list={list}
               value={form.parent}
-              placeholder="what it follows"
+              placeholder="its predecessor"
               onChange={({ target }) => change({ parent: target.value })}
             />
           </label>
@@ -81,8 +81,8 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
               value={form.paired}
               onChange={({ target }) => change({ paired: target.value as AskForm["paired"] })}
             >
-              <option value="">as the suite usually does</option>
-              <option value="yes">yes: noisy figures are judged too</option>
+              <option value="">the default of the suite</option>
+              <option value="yes">yes: noisy figures are judged, too</option>
               <option value="no">no</option>
             </select>
           </label>
@@ -93,7 +93,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
               min={1}
               max={mostRuns}
               value={form.runs}
-              placeholder="as many as usual"
+              placeholder="the default"
               onChange={({ target }) => change({ runs: target.value })}
             />
           </label>
@@ -134,7 +134,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
             checked={form.waits}
             onChange={({ target }) => change({ waits: target.checked })}
           />{" "}
-          wait until somebody says that the artifact is there
+          wait until the artifact is marked as ready
         </label>
         {error === null ? null : (
           <p role="alert" className="problem">

@@ -13,7 +13,7 @@ export function CollectorsGrid({ collectors }: { readonly collectors: readonly C
       {collectors.length === 0 ? (
         <p className="faint">
           None. <code>grange collector add NAME --target linux-x64</code> makes one, and{" "}
-          <code>grange collector run NAME</code> begins to measure on a machine.
+          <code>grange collector run NAME</code> starts measurements on a machine.
         </p>
       ) : (
         <ul className="lab-collectors">
@@ -91,7 +91,7 @@ export function CollectorFacts({ of }: { readonly of: CollectorView }) {
 
 /** Returns the facts by which people recognise a machine; all facts are on the collector's page. */
 function machineWords(environment: CollectorView["environment"]): string {
-  if (environment === null) return "unknown until it says hello";
+  if (environment === null) return "unknown until it registers";
   const known = Object.entries(environment);
   const find = (...names: readonly string[]) =>
     names.flatMap((name) => known.find(([key]) => key.toLowerCase() === name)?.[1] ?? []);

@@ -17,8 +17,8 @@ test.each([
   [estimate(0, 90, 80, 120), "ends in about 1 h 30 m (1 h 20 m to 2 h 00 m)"],
   [estimate(0, 0.8, 0.8, 0.8), "ends in less than a minute"],
   [estimate(0, -3, -5, 4), "takes longer than usual"],
-  [estimate(0, -9, -12, -4), "takes longer than such a one ever took lately"],
-  [unknown, "nobody knows how long it takes"],
+  [estimate(0, -9, -12, -4), "takes longer than any recent one"],
+  [unknown, "its duration is not known"],
 ])("%j: %s", (said, words) => {
   expect(endText(said, now)).toBe(words);
 });
@@ -26,5 +26,5 @@ test.each([
 test("a waiting request shows its estimated start", () => {
   expect(startText(estimate(0.2, 9, 9, 9), now)).toBe("begins next");
   expect(startText(estimate(25, 9, 9, 9), now)).toBe("begins in about 25 min");
-  expect(startText(unknown, now)).toBe("nobody knows when it begins");
+  expect(startText(unknown, now)).toBe("its start is not known");
 });

@@ -13,10 +13,10 @@ function coarse(ms: number): string {
 
 /** Describes the estimated end of a running request. */
 export function endText({ endsAt, leastEndsAt, mostEndsAt }: Estimate, now: number): string {
-  if (endsAt === null) return "nobody knows how long it takes";
+  if (endsAt === null) return "its duration is not known";
   const left = Date.parse(endsAt) - now;
   const most = mostEndsAt === null ? left : Date.parse(mostEndsAt) - now;
-  if (most < 0) return "takes longer than such a one ever took lately";
+  if (most < 0) return "takes longer than any recent one";
   if (left < 0) return "takes longer than usual";
   const least = leastEndsAt === null ? left : Math.max(0, Date.parse(leastEndsAt) - now);
   const isWide = coarse(least) !== coarse(most);
@@ -25,7 +25,7 @@ export function endText({ endsAt, leastEndsAt, mostEndsAt }: Estimate, now: numb
 
 /** Describes the estimated start of a waiting request. */
 export function startText({ startsAt }: Estimate, now: number): string {
-  if (startsAt === null) return "nobody knows when it begins";
+  if (startsAt === null) return "its start is not known";
   const wait = Date.parse(startsAt) - now;
   return wait < 60_000 ? "begins next" : `begins in about ${coarse(wait)}`;
 }

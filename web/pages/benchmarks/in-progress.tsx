@@ -27,7 +27,7 @@ export function InProgress(props: {
           Nothing.
           {props.collectors.some(({ state }) => state === "waiting" || state === "measuring")
             ? ""
-            : " No collector is there to measure, either."}
+            : " There is no collector either."}
         </p>
       ) : (
         <ul className="lab-running">

@@ -21,7 +21,7 @@ export function JobsTable({ jobs }: { readonly jobs: readonly BenchmarkJobView[]
             <th scope="col">Collector</th>
             <th scope="col">Attempts</th>
             <th scope="col">Took</th>
-            <th scope="col" title="What its like took lately">
+            <th scope="col" title="Recent durations of similar jobs">
               Usually
             </th>
           </tr>

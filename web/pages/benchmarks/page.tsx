@@ -67,7 +67,7 @@ export function StatusPage() {
           command={`grange bench suite push --server ${location.origin}`}
         >
           A suite says what is measured and how, a collector is a machine that measures. Push a
-          suite, add a collector and ask for an artifact.{" "}
+          suite, add a collector and request a measurement of an artifact.{" "}
           <Link to="/benchmarks/help">The help page</Link> says how.
         </EmptyState>
       ) : (

@@ -20,14 +20,14 @@ export function RequestCommands({ request }: { readonly request: RequestSummary 
     <span className="button-row">
       {request.state === "waiting-for-artifacts" ? (
         <ConfirmButton
-          label="Artifact is there…"
-          question={`Is ${request.artifact} there?`}
-          confirm="It is there"
+          label="Artifact is ready…"
+          question={`Is ${request.artifact} ready?`}
+          confirm="It is ready"
           mild
           busy={action.isPending}
           onConfirm={() => action.mutate("artifacts-ready")}
         >
-          The request is queued then, and jobs fail if the artifact cannot be fetched.
+          The request is then queued, and jobs fail if the artifact cannot be fetched.
         </ConfirmButton>
       ) : null}
       {isOver ? null : (
@@ -38,19 +38,19 @@ export function RequestCommands({ request }: { readonly request: RequestSummary 
           busy={action.isPending && action.variables === "cancel"}
           onConfirm={() => action.mutate("cancel")}
         >
-          Its jobs end. What is measured already stays, and asking again measures the rest only.
+          Its jobs end. Existing figures stay, and a new request measures only the rest.
         </ConfirmButton>
       )}
       {isOver && hasTrouble(request) ? (
         <ConfirmButton
           label="Retry…"
-          question={`Measure again what failed of ${request.artifact}?`}
-          confirm="Measure it again"
+          question={`Repeat the failed measurements of ${request.artifact}?`}
+          confirm="Repeat them"
           mild
           busy={action.isPending}
           onConfirm={() => action.mutate("retry")}
         >
-          Only what has no result is measured; nothing that is stored is measured twice.
+          Only cases without a result are measured; stored figures are not measured again.
         </ConfirmButton>
       ) : null}
       {action.error === null ? null : (

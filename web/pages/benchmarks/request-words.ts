@@ -55,7 +55,7 @@ export function jobWords({ section, backend, profile, set, target }: BenchmarkJo
 
 /** `nightly · asked by ada`: the kind of a request, who requested it, and the reason of an automatic one. */
 export function originWords({ kind, pr, requestedBy, because }: RequestSummary): string {
-  return [kind, pr === null ? "" : `PR ${pr}`, `asked by ${requestedBy}`, because]
+  return [kind, pr === null ? "" : `PR ${pr}`, `requested by ${requestedBy}`, because]
     .filter((word) => word !== "")
     .join(" · ");
 }

@@ -17,16 +17,16 @@ export function BranchDetail({ repository, branch, branches }: Props) {
   return (
     <section className="branch-detail" aria-label={nameOfBranch(branch.branch)}>
       <div>
-        <h2>What is said of {nameOfBranch(branch.branch)}</h2>
+        <h2>Settings of {nameOfBranch(branch.branch)}</h2>
         <BranchEditor repository={repository} branch={branch} />
       </div>
       <div className="branch-holds">
-        <h2>What holds there</h2>
+        <h2>Present settings</h2>
         <pre className="definition">{definitionText(resolved)}</pre>
         <p className="row facts-line">
           {next.problem === null ? null : (
             <span role="alert" className="problem">
-              The next graph will find no definitions: {next.problem}
+              The next graph will not find its definitions: {next.problem}
             </span>
           )}
           {next.catalog === null ? null : (
@@ -60,7 +60,7 @@ export function BranchDetail({ repository, branch, branches }: Props) {
         )}
         <CompareLinks repository={repository} branch={branch} branches={branches} />
         <h2>History</h2>
-        {branch.history.length === 0 ? <p className="faint">Nothing has been said yet.</p> : null}
+        {branch.history.length === 0 ? <p className="faint">There are no settings yet.</p> : null}
         <ol className="history">
           {branch.history.map((change) => (
             <Change key={change.number} change={change} />
@@ -102,8 +102,7 @@ function Change({ change }: { readonly change: BranchChange }) {
     <li>
       <details>
         <summary>
-          {change.setBy} {change.body === null ? "took it back" : "said it"}{" "}
-          <Ago time={change.setAt} />
+          {change.setBy} {change.body === null ? "reset it" : "said it"} <Ago time={change.setAt} />
           {change.why === null ? null : <span className="faint"> {change.why}</span>}
         </summary>
         <pre className="definition">
@@ -121,7 +120,7 @@ function Noticed({ noticed }: { readonly noticed: NoticedDefinitions }) {
     <p className="row facts-line">
       {catalog === null || commit === null || since === null ? null : (
         <span>
-          its source has commit <code>{commit.slice(0, 10)}</code>, definitions{" "}
+          its source is at commit <code>{commit.slice(0, 10)}</code>, definitions{" "}
           <Copyable text={catalog} shown={catalog.slice(0, 8)} label="catalog" />, noticed{" "}
           <Ago time={since} />
         </span>

@@ -94,7 +94,7 @@ export function BranchEditor({ repository, branch }: Props) {
         </button>
         {branch.own === null ? null : (
           <button type="button" disabled={say.isPending} onClick={() => say.mutate(null)}>
-            Take it all back
+            Reset everything
           </button>
         )}
       </div>

@@ -12,6 +12,6 @@ export function sourceText(source: ResolvedBranch["source"]): string {
     case "directory":
       return source.path;
     case "pushed":
-      return "what is pushed";
+      return "pushed definitions";
   }
 }

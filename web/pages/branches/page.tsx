@@ -65,12 +65,7 @@ export function BranchesPage() {
         </table>
       </div>
       <div className="other-branch">
-        <TextField
-          label="Say something of another branch"
-          placeholder="release"
-          value=""
-          onChange={show}
-        />
+        <TextField label="Set up another branch" placeholder="release" value="" onChange={show} />
       </div>
       {shown === undefined ? null : (
         <BranchDetail

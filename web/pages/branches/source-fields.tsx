@@ -12,7 +12,7 @@ const kinds: Readonly<Record<BranchForm["sourceKind"], string>> = {
   commit: "the commit’s own .grange/",
   repository: "another repository",
   directory: "a directory of the server",
-  pushed: "what is pushed through the API",
+  pushed: "pushed definitions through the API",
 };
 
 /** The source of the definitions. */

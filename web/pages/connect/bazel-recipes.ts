@@ -34,7 +34,7 @@ const useOfBazel: Lines = {
 export const bazelRecipes = {
   "bazel-remote": {
     tool: "Bazel, remote execution",
-    gives: "Actions run on the farm's workers, each once for everybody.",
+    gives: "Actions run on the farm's workers, each only once for all users.",
     lines: (farm) => [
       {
         where: bazelrc,

@@ -37,10 +37,10 @@ export function ConnectPage() {
     <div className="page">
       <h1>Point your tool here</h1>
       <p className="faint connect-lead">
-        Build tools ask this farm what has been built before, and have it run what has not. Choose
-        yours, paste the lines, build. Or put <code>grange exec --</code> before your build: a{" "}
-        <Link to="/granary/help">granary</Link> on your machine tells the tools where their caches
-        are, and has what the commit needs before they ask.
+        Build tools find earlier results at this farm, and execute the other actions on it. Select
+        your tool, paste the lines, and build. Or put <code>grange exec --</code> before your build:
+        a <Link to="/granary/help">granary</Link> on your machine configures the caches of the
+        tools, and fetches the commit's results in advance.
       </p>
       <div className="connect">
         <nav aria-label="Tools" className="tool-list">
@@ -83,7 +83,7 @@ export function ConnectPage() {
               />
             </label>
             <span id="project-hint" className="faint">
-              letters, digits and . _ - between slashes; each has results of its own
+              letters, digits and . _ - between slashes; each has separate results
             </span>
             <label>
               <input
@@ -96,14 +96,14 @@ export function ConnectPage() {
           </div>
           {withToken ? (
             <p className="faint">
-              Write a token in the place of <code>{tokenPlaceholder}</code>:{" "}
+              Replace this by a token: <code>{tokenPlaceholder}</code>:{" "}
               <Copyable text={tokenCommand(project)} label="commands that make a token" />. A token
               is a secret: keep it out of files that are committed.
             </p>
           ) : null}
           {isClosed && !withToken ? (
             <p className="problem">
-              Who sends no token may not build on this farm; reading its caches needs none.
+              Without a token you cannot build on this farm; its caches can be read without one.
             </p>
           ) : null}
           {recipe.lines(farm).map((lines) => (
@@ -147,7 +147,7 @@ function LastSeen({ seen, project }: { seen: Seen; project: string }) {
     <p className="seen" aria-live="polite">
       {data === null ? (
         <span className="faint">
-          Not heard of yet in project {project}. This line changes when it is.
+          No request yet in project {project}. This line changes after the first one.
         </span>
       ) : (
         <>

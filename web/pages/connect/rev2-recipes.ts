@@ -61,8 +61,7 @@ export const rev2Recipes = {
   },
   recc: {
     tool: "recc",
-    gives:
-      "Compilations run on the farm's workers, one by one, without a build tool that knows of it.",
+    gives: "Compilations run on the farm's workers, one by one, with any build tool.",
     lines: (farm) => [
       {
         where: "shell",
@@ -76,7 +75,7 @@ export const rev2Recipes = {
         ),
       },
     ],
-    expect: "The object file is there, and the invocation here counts a hit or an execution.",
+    expect: "The object file exists, and the invocation here counts a hit or an execution.",
     seen: { invocationsOf: "recc" },
   },
   moon: {
@@ -103,7 +102,7 @@ export const rev2Recipes = {
       },
     ],
     expect:
-      "With an empty `.moon/cache`, tasks are cached from remote. A refused moon goes on without the farm, and says nothing: `moon --log debug run :build` tells.",
+      "With an empty `.moon/cache`, tasks are cached from remote. If moon is refused, it continues without the farm and prints nothing: `moon --log debug run :build` shows the reason.",
     seen: { nowhere: true },
   },
   trexe: {

@@ -68,7 +68,7 @@ export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
             <span>peak memory {bytesText(usage.peakMemoryBytes)}</span>
           </>
         )}
-        <span title="It is ended after that long">at most {durationText(execution.timeoutMs)}</span>
+        <span title="It is ended after this time">at most {durationText(execution.timeoutMs)}</span>
         {execution.priority === 0 ? null : <span>priority {execution.priority}</span>}
         {execution.sizeClass === 1 ? null : <span>size class {execution.sizeClass}</span>}
         <Copyable

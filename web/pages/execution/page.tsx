@@ -68,7 +68,7 @@ export function ExecutionPage() {
               more={execution.moreOutputs}
             />
           </Part>
-          <Part title="Asked for by">
+          <Part title="Requested by">
             <Askers requestedBy={execution.requestedBy} />
           </Part>
         </div>
@@ -147,7 +147,7 @@ function Askers({ requestedBy }: Pick<ExecutionDetail, "requestedBy">) {
       {requestedBy.map(({ project, invocation, target, requestedAt }) => (
         <li key={`${project} ${invocation} ${requestedAt}`}>
           {invocation === "" ? (
-            <span className="faint">a call that named no invocation</span>
+            <span className="faint">a call without an invocation</span>
           ) : (
             <Link
               to="/invocations/$id"
@@ -170,7 +170,7 @@ function CommandPart({ execution }: { execution: ExecutionDetail }) {
   if (command === null) {
     return (
       <Part title="Command">
-        <p className="faint">Its blobs are no longer kept.</p>
+        <p className="faint">Its blobs have been deleted.</p>
       </Part>
     );
   }

@@ -34,7 +34,7 @@ export function WhySizeClass({ execution: { id } }: { readonly execution: Execut
           {data.secondRunOf === null ? null : (
             <p>
               <Link to="/executions/$id" params={{ id: data.secondRunOf }}>
-                The execution that it runs beside
+                The execution that runs at the same time
               </Link>
             </p>
           )}
@@ -48,7 +48,7 @@ export function WhySizeClass({ execution: { id } }: { readonly execution: Execut
           {first === undefined ? null : (
             <p className="faint">
               By strategy {first.strategy}; see{" "}
-              <KeyLink of={first}>how it ran on each class before</KeyLink>.
+              <KeyLink of={first}>its earlier runs on each class</KeyLink>.
             </p>
           )}
         </>

@@ -15,9 +15,9 @@ export function ForgePage() {
   usePageTitle("Forges");
   if (data.repositories.length === 0) {
     return (
-      <EmptyState title="Nothing is watched" command="grange forge add git URL">
-        What is pushed to a watched repository gets its graph by itself; at GitHub, pull requests
-        do, too.
+      <EmptyState title="No repository is watched" command="grange forge add git URL">
+        The farm makes a graph for each push to a watched repository and, at GitHub, for each pull
+        request.
       </EmptyState>
     );
   }

@@ -60,7 +60,7 @@ export function DeliveryTable({
 }) {
   return (
     <Table
-      title="Webhooks that came"
+      title="Received webhooks"
       columns={["When", "Event", "State", "Trouble"]}
       isEmpty={deliveries.length === 0}
     >

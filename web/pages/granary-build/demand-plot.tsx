@@ -22,10 +22,10 @@ export function DemandPlot({ build }: { readonly build: GranaryBuildReport }) {
   const behind = slices.filter(({ demanded, arrived }) => demanded > arrived).length;
   const label = `Demand against arrival over ${durationText(last.toMs)}: ${
     last.demanded === 0
-      ? "nothing came over the line"
+      ? "nothing was transferred"
       : behind === 0
         ? "the transfer was ahead of the build all the time"
-        : `the build was ahead of the transfer in ${behind} of ${count} parts of its time`
+        : `the build waited for the transfer in ${behind} of ${count} parts of its time`
   }`;
   const xOf = (n: number) => n * (barWidth + gap);
   const line = (of: (slice: Slice) => number) =>
@@ -79,11 +79,10 @@ export function DemandPlot({ build }: { readonly build: GranaryBuildReport }) {
         })}
       </svg>
       <figcaption className="faint">
-        Above, of what came over the line: the area is what had arrived, the line what had been
-        asked for. Where the line is above the area, the build waited. Below: all that was asked
-        for.
+        Above, for transferred results: the area shows arrived ones, the line requested ones. Where
+        the line is above the area, the build waited. Below: all requests.
         {build.truncated.includes("asked")
-          ? " The report was cut: misses and late ones are whole as far as they fit, hits are the first."
+          ? " The report was cut: it contains misses and late results first, and then the first hits."
           : ""}
       </figcaption>
     </figure>

@@ -21,7 +21,7 @@ import "../granary/granary.css";
 export function GranaryBuildPage() {
   const { id } = useParams({ from: "/granary/builds/$id" });
   const { data: build } = useSuspenseQuery(buildQuery(id));
-  const command = shownText(build.command) || "A build that named no command";
+  const command = shownText(build.command) || "A build without a command";
   usePageTitle(command, "Granary");
   return (
     <div className="page granary-page">
@@ -37,7 +37,7 @@ export function GranaryBuildPage() {
       <Figures build={build} />
       <UsedIndexes build={build} />
       <section aria-labelledby="demand">
-        <h2 id="demand">What it asked for, and when it was there</h2>
+        <h2 id="demand">Its requests, and when results arrived</h2>
         <DemandPlot build={build} />
         <RequestedList build={build} />
       </section>
@@ -46,7 +46,7 @@ export function GranaryBuildPage() {
 }
 
 function ExitCode({ code }: { readonly code: number | null }) {
-  if (code === null) return <span className="faint">nobody said how it ended</span>;
+  if (code === null) return <span className="faint">its result is not known</span>;
   return (
     <span className={`badge ${code === 0 ? "is-succeeded" : "is-failed"}`}>exit code {code}</span>
   );
@@ -64,7 +64,7 @@ function Facts({ build }: { readonly build: GranaryBuildReport }) {
           </>
         )}
         {build.branch === "" ? "" : ` on ${shownText(build.branch)}`}
-        {build.dirty ? ", with changes: what it asked for is not indexed under the commit" : ""}
+        {build.dirty ? ", with changes: its requests are not in the commit's index" : ""}
       </span>
       <span>on {shownText(build.machine)}</span>
       <span>
@@ -87,12 +87,12 @@ function Figures({ build }: { readonly build: GranaryBuildReport }) {
     ["Hits", `${hitsIn(counts).toLocaleString("en")}, ${shareText(hitsIn(counts), asked)}`],
     [
       "Work saved",
-      `${durationText(build.savedMs)}, as far as it is known; all that ran side by side is added up`,
+      `${durationText(build.savedMs)}, as far as known; the times of parallel steps are added`,
     ],
-    ["Waited", `${durationText(build.waitedMs)}, all waits together`],
+    ["Waited", `${durationText(build.waitedMs)}, the sum of all waits`],
     [
       "Fetched ahead",
-      `${bytesText(bytes.transferred)}, of which ${bytesText(bytes.wasted)} for nothing (${shareText(bytes.wasted, bytes.transferred)})`,
+      `${bytesText(bytes.transferred)}, of which ${bytesText(bytes.wasted)} unused (${shareText(bytes.wasted, bytes.transferred)})`,
     ],
     ["Fetched late", bytesText(bytes.fetched)],
     ["Uploaded while it ran", bytesText(bytes.uploaded)],
@@ -100,7 +100,7 @@ function Figures({ build }: { readonly build: GranaryBuildReport }) {
       "How early",
       lead === null
         ? "–"
-        : `${durationText(lead.medianMs)} before it was asked for (median), at least ${durationText(lead.leastMs)}`,
+        : `${durationText(lead.medianMs)} before the request (median), at least ${durationText(lead.leastMs)}`,
     ],
   ];
   return (

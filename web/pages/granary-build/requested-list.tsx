@@ -65,7 +65,7 @@ export function RequestedList({ build }: { readonly build: GranaryBuildReport })
         />
       </div>
       {reasons.length === 0 ? null : (
-        <ul className="reasons" aria-label="Why it had to be waited for, or made">
+        <ul className="reasons" aria-label="Why it was late or missing">
           {reasons.map(([because, count]) => (
             <li key={because}>
               <button
@@ -84,7 +84,7 @@ export function RequestedList({ build }: { readonly build: GranaryBuildReport })
       )}
       {shown.length === 0 ? (
         <p className="faint center">
-          {build.asked.length === 0 ? "It asked for nothing." : "There is none of these."}
+          {build.asked.length === 0 ? "It requested nothing." : "None matches."}
         </p>
       ) : (
         <RequestedTable asked={shown.slice(0, most)} />
@@ -119,7 +119,7 @@ function countReasons(
 
 function RequestedTable({ asked }: { readonly asked: readonly RequestedResult[] }) {
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Results asked for">
+    <div className="table-box" tabIndex={0} role="region" aria-label="Requested results">
       <table className="figures asked">
         <thead>
           <tr>

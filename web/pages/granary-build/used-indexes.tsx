@@ -30,14 +30,14 @@ export function UsedIndexes({ build }: { readonly build: GranaryBuildReport }) {
               {countText(index.entries, "result")}
               {(index.dropped ?? 0) === 0
                 ? ""
-                : `, ${(index.dropped ?? 0).toLocaleString("en")} of them made of what has changed since`}
-              {index.complete ? "" : "; of a build that did not say that it asked for everything"}
+                : `, ${(index.dropped ?? 0).toLocaleString("en")} of them with inputs that have changed since`}
+              {index.complete ? "" : "; from a build that may not have requested everything"}
             </li>
           ))}
         </ul>
       )}
       {build.truncated.includes("index") ? (
-        <p className="faint">An index was too long, and was read in part.</p>
+        <p className="faint">An index was too long, and only a part was read.</p>
       ) : null}
     </section>
   );
@@ -46,8 +46,8 @@ export function UsedIndexes({ build }: { readonly build: GranaryBuildReport }) {
 const whyNone: Readonly<Record<NonNullable<GranaryBuildReport["notAhead"]> | "not-known", string>> =
   {
     "not-known":
-      "None: no build of this repository in this environment had told yet what it asks for.",
-    "not-wished": "None: nothing was to be fetched ahead for this build.",
+      "None: no build of this repository in this environment had reported its requests yet.",
+    "not-wished": "None: prefetching was disabled for this build.",
     wasteful:
-      "None: of what was fetched ahead for the last builds of this command, more than half was for nothing. It is tried again once ten builds were made without.",
+      "None: more than half of the prefetched data for the last builds of this command was not used. Prefetching is tried again after ten builds without it.",
   };

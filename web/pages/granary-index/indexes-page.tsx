@@ -20,8 +20,8 @@ export function CommitIndexesPage() {
       <GranaryHead title="Indexes of commits" project={project} />
       {indexes.length === 0 ? (
         <EmptyState title="No indexes yet" command="grange exec -- make">
-          What a build of a clean commit asks for becomes that commit’s index, and the next build of
-          it, or of one after it, has all of it fetched ahead. Build a commit:
+          The requests of a build of a clean commit become that commit’s index, and all results in
+          it are prefetched for the next build of this commit or a later one. Build a commit:
         </EmptyState>
       ) : (
         <IndexTable indexes={indexes} />
@@ -41,7 +41,7 @@ function IndexTable({ indexes }: { readonly indexes: readonly CommitIndexSummary
             <th scope="col">Environment</th>
             <th scope="col">Results</th>
             <th scope="col">Size</th>
-            <th scope="col" title="Builds that it was put together from">
+            <th scope="col" title="Builds that it was made from">
               Builds
             </th>
             <th scope="col">Whole</th>

@@ -32,16 +32,16 @@ export function CommitIndexPage() {
       {gone === 0 ? null : (
         <p>
           {countText(gone, "result")} of the {results.length.toLocaleString("en")} below{" "}
-          {gone === 1 ? "is" : "are"} not here any more: the store wanted the room, or it was
+          {gone === 1 ? "is" : "are"} deleted: the store needed the space, or the result was
           replaced. A build makes them again.
         </p>
       )}
       {results.length === 0 ? (
-        <p className="faint center">It names nothing.</p>
+        <p className="faint center">It is empty.</p>
       ) : (
         <Results of={results} />
       )}
-      <MoreButton pages={pages}>Load what is asked for later</MoreButton>
+      <MoreButton pages={pages}>Load later results</MoreButton>
     </div>
   );
 }
@@ -61,7 +61,7 @@ function Facts({ index }: { readonly index: CommitIndexSummary }) {
       </span>
       <span>
         from {countText(index.builds, "build")}
-        {index.complete ? ", one of which asked for everything" : ""}
+        {index.complete ? ", one of which requested everything" : ""}
       </span>
       {index.targets.length === 0 ? null : <span>{index.targets.map(shownText).join(", ")}</span>}
       <span>

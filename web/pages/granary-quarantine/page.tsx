@@ -23,9 +23,8 @@ export function QuarantinePage() {
       <GranaryHead title="Quarantine" project={project} />
       {results.length === 0 ? (
         <EmptyState title="Nothing is in quarantine" command="grange granary --cross-check 0.01">
-          Granaries make a small share of what they could take from the cache once more, and
-          compare. What came out otherwise is kept from everybody, and listed here. To have every
-          hundredth hit made again:
+          Granaries execute a small share of cache hits again and compare the results. Different
+          results are no longer served, and are listed here. To check every hundredth hit:
         </EmptyState>
       ) : (
         <ol className="quarantine">
@@ -61,7 +60,7 @@ function Quarantined({ of }: { readonly of: QuarantinedResult }) {
       </div>
       <p>
         Found <Ago time={foundAt} /> by {shownText(foundBy)} on {shownText(divergence.machine)}
-        {producer === "" ? "; who wrote it is not known." : `; written by ${shownText(producer)}.`}
+        {producer === "" ? "; its writer is not known." : `; written by ${shownText(producer)}.`}
       </p>
       <dl className="facts">
         <dt>kept</dt>
@@ -87,8 +86,8 @@ function Quarantined({ of }: { readonly of: QuarantinedResult }) {
       )}
       <p>
         {givenTo.length === 0
-          ? "No build that was told of was given it."
-          : `Given to ${countText(givenTo.length, "build")}, which published ${countText(madeFrom, "result")} afterwards:`}
+          ? "No reported build received it."
+          : `Sent to ${countText(givenTo.length, "build")}, which published ${countText(madeFrom, "result")} afterwards:`}
       </p>
       {alsoInQuarantine === 0 ? null : (
         <p>
@@ -123,15 +122,16 @@ function TakeAlso({ of }: { readonly of: QuarantinedResult }) {
   return (
     <p className="button-row">
       <ConfirmButton
-        label="What they made as well…"
-        question={`Put what these builds made afterwards into quarantine, too? They published ${countText(of.madeFrom, "result")}.`}
-        confirm="Put it there"
+        label="Later results, too…"
+        question={`Put later results of these builds into quarantine, too? They published ${countText(of.madeFrom, "result")}.`}
+        confirm="Put them there"
         mild
         busy={busy}
         onConfirm={action}
       >
-        All of it is made again where it is asked for, also what was not made from this result:
-        which that is, nobody knows. Do this when the result was wrong, and not only different.
+        All of them are made again when they are requested, including results that do not depend on
+        this one: the farm does not know which do. Do this if the result was wrong, and not only
+        different.
       </ConfirmButton>
       {problem}
     </p>
@@ -168,15 +168,15 @@ function Release({ of }: { readonly of: QuarantinedResult }) {
       {problem}
       <ConfirmButton
         label="Release…"
-        question="Let this result out of quarantine?"
+        question="Release this result from quarantine?"
         confirm="Release it"
         mild
         busy={busy}
         onConfirm={action}
       >
-        What was kept is forgotten, and made anew when a build asks for it. Do this when you know
-        why it came out differently: a clock, a path or an order of files in it, or a machine that
-        you no longer trust.
+        The stored result is deleted, and made again when a build requests it. Do this when you know
+        why it was different: a clock, a path or an order of files in it, or a machine that you no
+        longer trust.
       </ConfirmButton>
     </span>
   );

@@ -27,7 +27,7 @@ function BuildRow(props: { readonly build: GranaryBuildSummary; readonly isSelec
     <li className={isSelected ? "selected" : ""} aria-current={isSelected}>
       <span className="what">
         <Link className="main" to="/granary/builds/$id" params={{ id: build.id }}>
-          {shownText(build.command) || "A build that named no command"}
+          {shownText(build.command) || "A build without a command"}
         </Link>
         <span className="faint">
           {shownText(build.machine)}
@@ -37,7 +37,7 @@ function BuildRow(props: { readonly build: GranaryBuildSummary; readonly isSelec
           ) : (
             <>
               {" · "}
-              <Link to="/granary" search={{ commit: build.commit }} title="Those of this commit">
+              <Link to="/granary" search={{ commit: build.commit }} title="Only this commit">
                 <code>{build.commit.slice(0, 8)}</code>
               </Link>
             </>
@@ -49,16 +49,16 @@ function BuildRow(props: { readonly build: GranaryBuildSummary; readonly isSelec
       <SourceBar counts={counts} />
       <span className="number faint">
         {asked === 0
-          ? "asked for nothing"
+          ? "no requests"
           : `${shareText(hitsIn(counts), asked)} of ${resultsText(asked)}`}
       </span>
       <span
         className="number"
-        title="What making all hits had taken, all that ran side by side added up"
+        title="The original execution time of all hits; the times of parallel steps are added"
       >
         {build.savedMs === 0 ? "" : `saved ${durationText(build.savedMs)} of work`}
       </span>
-      <span className="number faint" title="All waits of the build for the granary, together">
+      <span className="number faint" title="The sum of all waits of the build for the granary">
         waited {durationText(build.waitedMs)}
       </span>
       <Elapsed from={build.startedAt} to={build.endedAt} />

@@ -11,22 +11,22 @@ export function GranaryHelpPage() {
   usePageTitle("Help", "Granary");
   return (
     <div className="page granary-page granary-help">
-      <GranaryHead title="What these pages tell" />
+      <GranaryHead title="About these pages" />
       <p>
         A granary is a cache on the machine that builds, shared by all of its build tools. When a
-        build of a commit ends, it tells this farm what the build asked for: that is the commit’s
-        index. Before the next build of that commit, or of one after it, all that its index names is
-        fetched in one go, so that it is there when the build asks. If the farm is away, builds go
-        on, and make what they lack.
+        build of a commit ends, it sends the build's requests to this farm: they are the commit’s
+        index. Before the next build of that commit, or of a later one, it prefetches all results in
+        the index, so that they are on the machine when the build requests them. If the farm is not
+        available, builds continue, and make missing results.
       </p>
       <h2>To begin</h2>
       <p>
         <Copyable text={`export GRANGE_SERVER=${location.origin}`} label="command" /> on the machine
         that builds, then <Copyable text="grange exec -- make" label="command" /> in a checkout. It
-        starts a granary when none runs; <code>grange granary status</code> says which farm one is
-        in front of, and <code>grange granary stop</code> ends it.
+        starts a granary when none runs; <code>grange granary status</code> shows its farm, and{" "}
+        <code>grange granary stop</code> ends it.
       </p>
-      <h2>Where a result came from</h2>
+      <h2>Sources of a result</h2>
       <dl className="facts">
         {sources.map((source) => (
           <Pair
@@ -40,7 +40,7 @@ export function GranaryHelpPage() {
           />
         ))}
       </dl>
-      <h2>Why it was late, or not to be had</h2>
+      <h2>Why a result was late or missing</h2>
       <dl className="facts">
         {reasons.map((because) => (
           <Pair key={because} name={becauseWords[because]} value={becauseAdvice[because]} />
@@ -50,23 +50,20 @@ export function GranaryHelpPage() {
       <dl className="facts">
         <Pair
           name="work saved"
-          value="What making all hits had taken when they were made, as far as whoever made them said. Steps that run at once count each, so this is work rather than waiting: with four at once, builds are shorter by about a quarter of it. It was measured once, also on a machine that was busy with other things."
+          value="The original execution time of all hits, as far as it was reported. The times of parallel steps are added, so this is work and not waiting time: with four parallel steps, builds are shorter by about a quarter of it. It was measured once, possibly on a machine that was busy with other work."
         />
         <Pair
           name="waited"
-          value="All waits of a build for its granary, together: they may overlap."
+          value="The sum of all waits of a build for its granary: they may overlap."
         />
-        <Pair
-          name="for nothing"
-          value="Bytes that were fetched ahead and that the build never asked for."
-        />
+        <Pair name="for nothing" value="Prefetched bytes that the build did not request." />
         <Pair
           name="early by"
-          value="How long a result was there before the build asked for it. Little means: the transfer was only just ahead."
+          value="The time between the arrival of a result and its request. A small value means that the transfer was only just ahead."
         />
         <Pair
           name="whole"
-          value="A build said that it had asked for everything. Indexes of others may lack what that build left out."
+          value="The build reported that it requested everything. Indexes of other builds may be incomplete."
         />
       </dl>
     </div>

@@ -7,17 +7,18 @@ export function NoBuilds() {
     <section className="empty">
       <h2>No builds yet</h2>
       <p>
-        A granary is a cache on the machine that builds. It knows what builds of a commit asked for,
-        and fetches all of it from this farm before the next one asks. Say where the farm is,
+        A granary is a cache on the machine that builds. It knows the requests of earlier builds of
+        a commit, and fetches the results from this farm before the next build requests them. Set
+        the farm's address,
       </p>
       <Copyable text={`export GRANGE_SERVER=${location.origin}`} label="command" />
       <p>
-        and put this before what you build with: it starts a granary when none runs. What the build
-        had from where is a line here then.
+        and put this before your build command: it starts a granary if none runs. Each build is then
+        a line here, with the sources of its results.
       </p>
       <Copyable text="grange exec -- make" label="command" />
       <p>
-        <Link to="/granary/help">What the pages of the granary tell</Link>
+        <Link to="/granary/help">About the pages of the granary</Link>
       </p>
     </section>
   );

@@ -77,7 +77,7 @@ export function GranaryPage() {
             </p>
           )}
           {builds.length === 0 ? (
-            <p className="faint center">There is none of these.</p>
+            <p className="faint center">None matches.</p>
           ) : (
             <BuildList builds={builds} selected={selected} />
           )}

@@ -15,7 +15,7 @@ export function SavingsChart({ days }: { readonly days: readonly SavingsOfDay[] 
   const width = Math.max(leastWidth, days.length * (barWidth + gap) - gap);
   const hits = days.reduce((sum, day) => sum + day.hits, 0);
   const asked = days.reduce((sum, day) => sum + day.asked, 0);
-  const label = `What builds asked for in ${countText(days.length, "day")}: ${shareText(hits, asked)} of ${asked.toLocaleString("en")} results were hits`;
+  const label = `Requests of builds in ${countText(days.length, "day")}: ${shareText(hits, asked)} of ${asked.toLocaleString("en")} results were hits`;
   return (
     <figure className="savings">
       <svg

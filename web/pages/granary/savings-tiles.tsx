@@ -12,7 +12,7 @@ export function SavingsTiles({ days }: { readonly days: readonly SavingsOfDay[] 
   return (
     <div className="tiles">
       <Tile title="Work saved" figure={durationText(sum((day) => day.savedMs))}>
-        what making all hits had taken, all that ran side by side added up; builds waited{" "}
+        the original execution time of all hits, with parallel steps added; builds waited{" "}
         {durationText(sum((day) => day.waitedMs))} for them
       </Tile>
       <Tile title="Hits" figure={shareText(hits, asked)}>
@@ -23,12 +23,12 @@ export function SavingsTiles({ days }: { readonly days: readonly SavingsOfDay[] 
         )}{" "}
         asked for in {countText(days.length, "day")}
       </Tile>
-      <Tile title="There before it was asked for" figure={shareText(prefetched, hits)}>
-        of all hits were fetched ahead
-        {prefetched < hits ? "; most others were here from earlier builds" : ""}
+      <Tile title="Prefetched" figure={shareText(prefetched, hits)}>
+        of all hits were prefetched
+        {prefetched < hits ? "; most others were local from earlier builds" : ""}
       </Tile>
-      <Tile title="Fetched for nothing" figure={shareText(wasted, transferred)}>
-        of {bytesText(transferred)} that were fetched ahead nobody asked for
+      <Tile title="Unused" figure={shareText(wasted, transferred)}>
+        of {bytesText(transferred)} were prefetched and not requested
       </Tile>
     </div>
   );

@@ -14,7 +14,7 @@ export function StoreLine() {
     <section aria-label="The farm’s store" className="store-line">
       <p>
         {counted === null ? (
-          "The farm’s store was not counted yet"
+          "The farm’s store has not been counted yet"
         ) : (
           <>
             The farm’s store has <strong className="number">{memorySizeText(counted.bytes)}</strong>{" "}
@@ -23,12 +23,13 @@ export function StoreLine() {
         )}
         {limitBytes === null
           ? "; it may grow as large as the disk."
-          : `, of ${memorySizeText(limitBytes)} that it may have.`}{" "}
+          : `, of at most ${memorySizeText(limitBytes)}.`}{" "}
         {counted !== null && counted.overBytes > 0 ? <Over counted={counted} /> : null}
         {evicted === null ? null : (
           <span className="faint">
-            What was unused longest went <Ago time={evicted.at} />: {memorySizeText(evicted.bytes)},
-            and {countText(evicted.names, "result")} that named it.
+            Least recently used blobs were deleted <Ago time={evicted.at} />:{" "}
+            {memorySizeText(evicted.bytes)}, and {countText(evicted.names, "result")} that named
+            them.
           </span>
         )}
         {scrubbed === null ? null : <Checked scrubbed={scrubbed} />}
@@ -61,10 +62,9 @@ function Checked({ scrubbed }: { readonly scrubbed: NonNullable<StoreStanding["s
 function Over({ counted }: { readonly counted: NonNullable<StoreStanding["counted"]> }) {
   return (
     <strong className="is-failed">
-      It has {memorySizeText(counted.overBytes)} more than it may:{" "}
-      {memorySizeText(counted.youngBytes)} were asked for within 3 hours, and{" "}
-      {memorySizeText(counted.heldBytes)} are needed by what is under way. Give it more room with
-      --store-limit.{" "}
+      It has {memorySizeText(counted.overBytes)} above its limit:{" "}
+      {memorySizeText(counted.youngBytes)} were requested within 3 hours, and{" "}
+      {memorySizeText(counted.heldBytes)} are needed by running work. Increase --store-limit.{" "}
     </strong>
   );
 }

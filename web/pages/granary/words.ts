@@ -16,15 +16,15 @@ export const sourceWords: Readonly<Record<ResultSource, string>> = {
   prefetched: "fetched in time",
   fetched: "fetched late",
   missed: "missed",
-  unreachable: "nobody to ask",
+  unreachable: "farm not available",
 };
 
 export const sourceSentences: Readonly<Record<ResultSource, string>> = {
-  local: "This machine had it from earlier builds.",
-  prefetched: "It was fetched ahead, and was there before the build asked.",
-  fetched: "The build waited while it came from the farm.",
-  missed: "There was none: the build made it.",
-  unreachable: "The farm could not be asked.",
+  local: "The machine had it from an earlier build.",
+  prefetched: "It was prefetched, and arrived before the request.",
+  fetched: "The build waited for its transfer from the farm.",
+  missed: "It did not exist: the build made it.",
+  unreachable: "The farm was not available.",
 };
 
 /** Formats 0.934 as `93 %`; never rounded up to 100 %. */

@@ -40,8 +40,8 @@ export function GraphHeader({ graph }: { graph: Graph }) {
             busy={cancel.isPending}
             onConfirm={() => cancel.mutate()}
           >
-            What runs is ended, and what waits will not begin. What is done stays done, and stays in
-            the cache.
+            Running jobs are ended, and waiting jobs will not start. Completed jobs keep their
+            results, also in the cache.
           </ConfirmButton>
         ) : null}
       </div>
@@ -70,14 +70,14 @@ export function GraphHeader({ graph }: { graph: Graph }) {
         <span>
           <Ago time={graph.createdAt} />
         </span>
-        <span title="From being planned to the end of its last job, without the time in which nobody asked for more">
+        <span title="From its planning to the end of its last job, without the time in which nothing was requested">
           <Elapsed from={graph.createdAt} to={graph.finishedAt} idleMs={graph.idleMs} />
         </span>
         <span>
           {graph.jobs} jobs{cached === 0 ? "" : `, ${cached} cached`}
           {stale === 0 ? "" : `, ${stale} stale`}
         </span>
-        <span className="faint" title="The definitions as they were written">
+        <span className="faint" title="The original definitions">
           definitions{" "}
           <Copyable
             text={graph.templates ?? graph.catalog}
@@ -85,7 +85,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
             label="digest of the definitions"
           />
         </span>
-        <span className="faint" title="The jobs that they became here">
+        <span className="faint" title="The jobs that were made from them">
           jobs{" "}
           <Copyable
             text={graph.catalog}

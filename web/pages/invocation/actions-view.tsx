@@ -117,7 +117,7 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
       {actions.length === 0 && !isPending && !hasNextPage ? (
         <p className="faint center">
           {actionsIn(counts) === 0
-            ? "It asked for no action: what it needed was there, or it does not build remotely."
+            ? "It requested no action: all outputs were current, or it does not build remotely."
             : "No action passes the filter."}
         </p>
       ) : null}
@@ -175,7 +175,10 @@ function ActionCells({ action }: { action: InvocationAction }) {
         </Link>
       )}
       <span className="faint ellipsis">{mnemonic}</span>
-      <span className="faint ellipsis" title={action.joined ? "Another one had asked for it" : ""}>
+      <span
+        className="faint ellipsis"
+        title={action.joined ? "Another invocation had requested it" : ""}
+      >
         {outcome === null || outcome === "succeeded"
           ? action.joined
             ? "joined another's"

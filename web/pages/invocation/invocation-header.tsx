@@ -44,8 +44,8 @@ export function InvocationHeader({ invocation }: { invocation: InvocationDetail 
             busy={cancel.isPending}
             onConfirm={() => cancel.mutate()}
           >
-            What it waits for is cancelled, unless others wait for it, too, and what it asks for
-            from now on is refused. The tool then ends by itself.
+            Its waiting and running actions are cancelled unless others wait for them, too, and its
+            further requests are refused. The tool then ends by itself.
           </ConfirmButton>
         ) : null}
       </div>
@@ -79,10 +79,12 @@ export function InvocationHeader({ invocation }: { invocation: InvocationDetail 
         ) : null}
         <Copyable text={id} shown={shownText(id.slice(0, 8))} label="the tool's own id" />
         {events !== null && !events.complete && state !== "running" ? (
-          <span title="The tool left before it had told all">build events incomplete</span>
+          <span title="The tool disconnected before it had sent all events">
+            build events incomplete
+          </span>
         ) : null}
         {events !== null && events.unreadableEvents > 0 ? (
-          <span title="They were taken, so that the tool went on, and are not shown">
+          <span title="They were accepted, so that the tool continued, and are not shown">
             {events.unreadableEvents} unreadable{" "}
             {events.unreadableEvents === 1 ? "build event" : "build events"}
           </span>

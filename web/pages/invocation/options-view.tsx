@@ -7,7 +7,7 @@ export function OptionsView({ events }: { events: NonNullable<InvocationDetail["
     <section aria-label="Options" className="view">
       <h2>Options</h2>
       {events.options.length === 0 ? (
-        <p className="faint">None were told.</p>
+        <p className="faint">None were sent.</p>
       ) : (
         <pre className="definition">{events.options.map(shownText).join("\n")}</pre>
       )}

@@ -43,7 +43,7 @@ export function TargetsView({ events }: { events: NonNullable<InvocationDetail["
       {found.length === 0 ? (
         <p className="faint center">
           {events.targets.length === 0
-            ? "It has told of no target yet."
+            ? "It has sent no targets yet."
             : "No target passes the filter."}
         </p>
       ) : (

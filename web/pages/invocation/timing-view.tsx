@@ -38,8 +38,8 @@ export function TimingView({ invocation }: { invocation: InvocationDetail }) {
       {metrics.length === 0 ? (
         <p className="faint">
           {events === null
-            ? "It sends no build events: the farm knows no more of its times."
-            : "It has told no figures of its own yet."}
+            ? "It sends no build events: the farm knows no further times."
+            : "It has sent no figures yet."}
         </p>
       ) : (
         <div className="table-box">

@@ -46,7 +46,7 @@ export function InvocationsPage() {
   if (all.length === 0 && !isNarrowed) {
     return (
       <EmptyState title="No invocations yet">
-        One go of Bazel, recc or another build tool that uses this farm is a line here.{" "}
+        Each run of Bazel, recc or another build tool that uses this farm is a line here.{" "}
         <Link to="/connect">Point your tool here</Link>, and build something.
       </EmptyState>
     );
@@ -82,7 +82,7 @@ export function InvocationsPage() {
       )}
       {shown.length === 0 ? (
         <p className="faint center">
-          {all.length === 0 ? "There is none of these." : "None of those that are loaded."}
+          {all.length === 0 ? "None matches." : "None of the loaded ones."}
         </p>
       ) : (
         <ol className="rows invocations">
@@ -125,11 +125,7 @@ function InvocationRow(props: {
           {build?.commit ? (
             <>
               {" · "}
-              <Link
-                to="/invocations"
-                search={{ commit: build.commit }}
-                title="Those of this commit"
-              >
+              <Link to="/invocations" search={{ commit: build.commit }} title="Only this commit">
                 <code>{shownText(build.commit.slice(0, 8))}</code>
               </Link>
             </>

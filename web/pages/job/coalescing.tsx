@@ -28,12 +28,12 @@ export function Coalescing({ graphId, job }: Props) {
       <h2>Other commits</h2>
       {into === null ? null : (
         <p>
-          Answered by <OtherCommit {...into} />. Activate it, and it runs itself.
+          Answered by <OtherCommit {...into} />. After an activation it runs itself.
         </p>
       )}
       {answersFor.length === 0 ? null : (
         <>
-          <p>It answers for older commits:</p>
+          <p>It represents older commits:</p>
           <ul>
             {answersFor.map((other) => (
               <li key={other.graphId}>

@@ -37,7 +37,7 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
     <Modal title={`Customise ${job.name}`} onClose={onClose}>
       <div className="form">
         <label className="stacked">
-          What is to be different
+          Changes
           <textarea
             rows={Math.min(16, Math.max(5, text.split("\n").length))}
             spellCheck={false}
@@ -56,7 +56,7 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
             checked={retrigger}
             onChange={(event) => setRetrigger(event.target.checked)}
           />{" "}
-          and run it anew
+          and run it again
         </label>
         <label className="stacked">
           Why?
@@ -83,7 +83,7 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
                 apply.reset();
               }}
             >
-              Begin from what holds now
+              Start from the present definition
             </button>
           </p>
         )}
@@ -100,11 +100,11 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
               )
             }
           >
-            As the definitions say
+            Original definition
           </button>
         )}
         <button type="button" onClick={onClose}>
-          Leave it as it is
+          Keep it unchanged
         </button>
         <button
           type="button"
@@ -126,9 +126,9 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
 function Outcome({ customised: { changes, rerun } }: { readonly customised: CustomisedJob }) {
   return (
     <>
-      <h3>Against the definitions</h3>
+      <h3>Differences from the definitions</h3>
       {changes.length === 0 ? (
-        <p className="faint">Nothing differs: it is not customised then.</p>
+        <p className="faint">No difference: it is then not customised.</p>
       ) : (
         <div className="diff-lines">
           <ChangedParts

@@ -21,7 +21,7 @@ export function DefinitionView({ detail }: { readonly detail: JobDetail }) {
       <pre className="definition">{definitionText(definition)}</pre>
       {isCustomised ? (
         <>
-          <h2>Changed for this graph alone</h2>
+          <h2>Changed for this graph only</h2>
           <div className="diff-lines">
             <ChangedParts
               parts={origin.changes.map(({ path, was, is }) => ({ path, before: was, after: is }))}
@@ -29,7 +29,7 @@ export function DefinitionView({ detail }: { readonly detail: JobDetail }) {
           </div>
           <div className="beside">
             <section>
-              <h2>As the definitions say</h2>
+              <h2>Original definition</h2>
               <pre className="definition">{definitionText(origin.template)}</pre>
             </section>
             <section>
@@ -39,7 +39,7 @@ export function DefinitionView({ detail }: { readonly detail: JobDetail }) {
           </div>
         </>
       ) : (
-        <p className="faint">Nobody has changed it for this graph.</p>
+        <p className="faint">It was not changed for this graph.</p>
       )}
       {isOpen ? <CustomiseDialog detail={detail} onClose={() => setOpen(false)} /> : null}
     </div>

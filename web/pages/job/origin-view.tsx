@@ -29,7 +29,7 @@ export function OriginView({ detail }: { readonly detail: JobDetail }) {
         </Link>
         .
       </p>
-      <h2>What came of it</h2>
+      <h2>Results</h2>
       {children.length === 0 ? (
         <p className="faint">No clones, searches or further graphs.</p>
       ) : null}
@@ -45,8 +45,8 @@ export function OriginView({ detail }: { readonly detail: JobDetail }) {
         ))}
       </ul>
       <Coalescing graphId={graph.id} job={job} />
-      <h2>What people did to it</h2>
-      {origin.audit.length === 0 ? <p className="faint">Nobody has touched it.</p> : null}
+      <h2>Manual actions</h2>
+      {origin.audit.length === 0 ? <p className="faint">There were none.</p> : null}
       <ol className="audit">
         {origin.audit.map((entry) => (
           <Entry key={entry.seq} entry={entry} />

@@ -48,7 +48,7 @@ export function RunFacts({ run }: { run: Run }) {
           <Elapsed from={run.readyAt ?? run.queuedAt} to={run.startedAt ?? run.finishedAt} />
         </Fact>
         {run.dueAt === null || run.finishedAt !== null ? null : (
-          <Fact name="Goes on by itself">
+          <Fact name="Continues by itself">
             <time dateTime={run.dueAt}>{new Date(run.dueAt).toLocaleString()}</time>
           </Fact>
         )}
@@ -80,7 +80,7 @@ export function RunFacts({ run }: { run: Run }) {
         {run.executionId === null ? null : (
           <Fact name="Size class">
             <Link to="/executions/$id" params={{ id: run.executionId }}>
-              which, and why
+              which one, and why
             </Link>
           </Fact>
         )}

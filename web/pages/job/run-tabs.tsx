@@ -11,13 +11,13 @@ interface Props {
 /** The causes of runs, for people. */
 export const causes: Readonly<Record<Run["cause"], string>> = {
   first: "first run",
-  "auto-retry": "tried again, as the definition asks",
+  "auto-retry": "retried, as the definition says",
   retrigger: "asked for by a person",
-  revive: "what made it unreachable has run anew, or was waived",
-  downstream: "a job before it ran anew, and what hangs on it was wanted again, too",
-  activate: "it was set aside, and is wanted after all",
-  backfill: "a backfill over commits asked for it",
-  bisect: "a search for the first bad commit asked for it",
+  revive: "the job that made it unreachable has run again, or was waived",
+  downstream: "a job before it ran again, and dependent jobs were requested, too",
+  activate: "it was inactive, and was activated",
+  backfill: "requested by a backfill over commits",
+  bisect: "requested by a search for the first bad commit",
 };
 
 /** The same in a word or two. */

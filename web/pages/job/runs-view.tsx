@@ -19,7 +19,7 @@ interface Props {
 const noLog = {
   farm: "The farm itself serves this run: there is no log.",
   outside: "Another machine reports this run: there is no log here.",
-  items: "Each batch of its items has a log of its own.",
+  items: "Each batch of its items has a separate log.",
 } as const;
 
 /** The runs: each with its cause, its outcome, and its log. */

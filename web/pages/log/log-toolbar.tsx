@@ -72,7 +72,7 @@ export function LogToolbar(props: Props) {
         <button
           type="button"
           aria-pressed={follow}
-          title="Keep the end in sight (t)"
+          title="Follow the end (t)"
           onClick={props.onFollow}
         >
           Follow
@@ -81,7 +81,7 @@ export function LogToolbar(props: Props) {
       <button type="button" aria-pressed={wrap} title="Wrap long lines (w)" onClick={props.onWrap}>
         Wrap
       </button>
-      <button type="button" title="Save the log's own bytes" onClick={props.onDownload}>
+      <button type="button" title="Save the raw log" onClick={props.onDownload}>
         Raw
       </button>
     </div>

@@ -73,7 +73,7 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
               onChange({ select: value === "" ? undefined : `name:${value}` });
             }}
           >
-            <option value="">no, as many as are selected</option>
+            <option value="">no, all selected ones</option>
             {holes.jobs.map(({ name: each }) => (
               <option key={each} value={each}>
                 {each}
@@ -97,7 +97,7 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
       <TextField
         label="Set"
         isLive
-        title="Graphs of one set, of any repository, can be retriggered together. A name that is new begins a set."
+        title="Graphs of one set, of any repository, can be retriggered together. A new name makes a new set."
         placeholder="a name, or a graph of it"
         value={chosen.set ?? ""}
         onChange={(set) => onChange({ set: set === "" ? undefined : set })}

@@ -21,9 +21,9 @@ export function Preview({ preview }: { readonly preview: GraphPreview }) {
       <p className="row facts-line">
         <strong className="number">{jobs.length - inactive} jobs</strong>
         {inactive === 0 ? null : <span>{inactive} more inactive</span>}
-        {hits === 0 ? null : <span>{hits} have a result already</span>}
+        {hits === 0 ? null : <span>{hits} already have a result</span>}
         {preview.expectedMs === 0 ? (
-          <span className="faint">none of them has run before: no expectation</span>
+          <span className="faint">duration not known: none of them has run before</span>
         ) : (
           <>
             <span>over in about {durationText(preview.criticalPathMs)}</span>
@@ -35,7 +35,7 @@ export function Preview({ preview }: { readonly preview: GraphPreview }) {
           <Copyable text={preview.catalog} shown={preview.catalog.slice(0, 8)} label="catalog" />
         </span>
         {preview.commit === null ? (
-          <span className="faint">for no commit: name one to submit</span>
+          <span className="faint">without a commit: select one to submit</span>
         ) : (
           <span className="faint">
             commit <code>{preview.commit.slice(0, 10)}</code>

@@ -12,7 +12,7 @@ export function UrgencyFields({ chosen, onChange }: Props) {
     <div className="pair">
       <label
         className="stacked"
-        title="Higher is sooner. Caps of the branch and your own hold, and the farm says so."
+        title="Higher starts sooner. Limits of the branch and of your grants apply, and the farm reports them."
       >
         Priority
         <input
@@ -32,7 +32,7 @@ export function UrgencyFields({ chosen, onChange }: Props) {
       </label>
       <TextField
         label="Time to live"
-        title="How long any of its jobs may wait for its start"
+        title="The longest wait of any of its jobs for its start"
         isLive
         placeholder="such as 2h"
         value={chosen.ttl ?? ""}

@@ -49,7 +49,7 @@ export function SearchPage() {
             busy={cancel.isPending}
             onConfirm={() => cancel.mutate()}
           >
-            It asks for no more commits. What it has asked for already goes on.
+            It requests no more commits. Requested jobs continue.
           </ConfirmButton>
         ) : null}
       </div>

@@ -7,7 +7,7 @@ export const standingWords: Readonly<Record<CommitStanding, string>> = {
   asked: "under way",
   good: "good",
   bad: "bad",
-  skipped: "cannot be told",
+  skipped: "undecidable",
 };
 
 /** The job state whose shape is used. */

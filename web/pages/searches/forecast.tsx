@@ -32,10 +32,10 @@ export function Forecast({ kind, forecast }: Props) {
           ? [
               commitMs === 0
                 ? ""
-                : `about ${durationText(commitMs * (rounds ?? 1))}, with workers at hand; `,
+                : `about ${durationText(commitMs * (rounds ?? 1))}, with available workers; `,
               `${durationText(workerMs)} of workers’ time`,
             ].join("")
-          : "nobody knows: these jobs have not succeeded before"}
+          : "not known: these jobs have not succeeded before"}
       </dd>
       {forecast.cost === null ? null : (
         <>

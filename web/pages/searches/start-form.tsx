@@ -64,7 +64,7 @@ export function StartForm({ search, onChange }: Props) {
       <p className="faint">
         {isBisect
           ? "Finds the first bad commit after one that is known to be good."
-          : "Runs jobs on the commits of a range, or on every so-many-th of them."}
+          : "Runs jobs on the commits of a range, or on every n-th of them."}
       </p>
       <label className="stacked">
         Repository
@@ -102,7 +102,7 @@ export function StartForm({ search, onChange }: Props) {
         {isBisect
           ? number(
               "Equal results",
-              "So many equal results before one is believed; more for flaky jobs",
+              "Number of equal results that are required; more for flaky jobs",
               "sameResults",
               20,
             )

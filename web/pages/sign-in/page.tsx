@@ -44,7 +44,7 @@ export function SignInPage() {
       )}
       {session !== null && code !== null ? (
         <section aria-label="Link" className="sign-in-way">
-          <p>You followed a link that signs somebody in. Go on only if you asked for it.</p>
+          <p>You followed a link that signs in a user. Continue only if you requested it.</p>
           <button
             type="button"
             disabled={action.isBusy}

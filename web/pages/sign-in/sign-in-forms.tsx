@@ -18,11 +18,11 @@ export function SignInForms({ standing: { provider, isOpen }, action, then }: Pr
     <>
       {isOpen ? (
         <p className="faint">
-          Nobody has to sign in on this farm: whoever reaches it may do everything. Signed in, what
-          you do is done in your name.
+          This farm requires no sign-in: everyone who can reach it may do everything. If you sign
+          in, your actions are recorded with your name.
         </p>
       ) : (
-        <p className="faint">Reading needs no right. To change something, say who you are.</p>
+        <p className="faint">You can read without signing in. To change something, sign in.</p>
       )}
       {provider === null ? null : <WithProvider name={provider} then={then} />}
       <WithToken action={action} then={then} />
@@ -86,8 +86,8 @@ function WithToken({ action, then }: { readonly action: AsyncAction; readonly th
         </button>
       </form>
       <p className="faint">
-        The browser keeps a session of its own, and not the token. Somebody who administers the farm
-        makes one with
+        The browser stores a separate session, and not the token. An administrator of the farm
+        creates a token with
       </p>
       <Copyable text="grange token create NAME" label="command" />
     </section>

@@ -65,8 +65,7 @@ function Grants({ grants }: Pick<Caller, "grants">) {
       <h2>What you may do</h2>
       {grants.length === 0 ? (
         <p className="faint">
-          Only read. Somebody who administers the farm gives grants with{" "}
-          <code>grange grant add</code>.
+          Only read. An administrator of the farm gives grants with <code>grange grant add</code>.
         </p>
       ) : (
         <table>
@@ -118,7 +117,7 @@ function Sessions({ own }: { readonly own: string }) {
   };
   return (
     <section aria-label="Other sessions" className="sign-in-way">
-      <h2>Other browsers that are signed in</h2>
+      <h2>Other signed-in browsers</h2>
       {problem === undefined ? null : (
         <p role="alert" className="problem">
           {problem}

@@ -135,17 +135,17 @@ function summaryOf({ runs }: Pick<OfClass, "runs">): string {
 }
 
 function expectedOf({ estimate }: Pick<OfClass, "estimate">): string {
-  if (estimate === null || estimate.expectedMs === null) return "Nothing is expected.";
+  if (estimate === null || estimate.expectedMs === null) return "There is no estimate.";
   const band =
     estimate.band === null
       ? ""
-      : `, between ${durationText(estimate.band.fastMs)} and ${durationText(estimate.band.slowMs)} eight times in ten`;
+      : `, between ${durationText(estimate.band.fastMs)} and ${durationText(estimate.band.slowMs)} with a probability of 80 %`;
   return `Expected: ${durationText(estimate.expectedMs)}${band}.`;
 }
 
 function memorySummary(runs: OfClass["runs"]): string {
   const peaks = runs.flatMap(({ peakMemoryBytes }) => peakMemoryBytes ?? []);
-  if (peaks.length === 0) return "nobody measured any";
+  if (peaks.length === 0) return "not measured";
   return `from ${bytesText(Math.min(...peaks))} to ${bytesText(Math.max(...peaks))}`;
 }
 

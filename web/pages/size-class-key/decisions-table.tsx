@@ -20,7 +20,7 @@ export function DecisionsTable({
 }) {
   const [open, setOpen] = useState<string>();
   const id = useId();
-  if (decisions.length === 0) return <p className="faint">None is kept.</p>;
+  if (decisions.length === 0) return <p className="faint">There are none.</p>;
   return (
     <div className="table-box" tabIndex={0} role="region" aria-label="Decisions">
       <table className="figures decisions">
@@ -29,7 +29,7 @@ export function DecisionsTable({
             <th scope="col">When</th>
             <th scope="col">Size class</th>
             <th scope="col">Reason</th>
-            <th scope="col">Came of it</th>
+            <th scope="col">Outcome</th>
             <th scope="col">Expected</th>
             <th scope="col">Execution</th>
           </tr>

@@ -31,19 +31,18 @@ export function SizeClassKeyPage() {
         <h2>
           How it ran{" "}
           <span className="faint">
-            the last 32 times on each class, oldest first; times grow by factors
+            the last 32 times on each class, oldest first; logarithmic scale
           </span>
         </h2>
         {data.failuresInARow > 0 && data.classes.every(({ runs }) => runs.length === 0) ? (
           <p className="faint">
-            It only failed. Failures that are final are its own: they say nothing of classes, and
-            have no marks.
+            It only failed. Final failures do not depend on the class, and have no marks.
           </p>
         ) : null}
         <Plots classes={data.classes} />
       </section>
       <section aria-label="Latest decisions">
-        <h2>What was decided</h2>
+        <h2>Decisions</h2>
         <DecisionsTable decisions={data.decisions} />
       </section>
     </div>
@@ -62,9 +61,9 @@ function Facts({ of }: { readonly of: SizeClassKeyDetail }) {
       {of.lastFailureAt === null ? null : (
         <span
           className={of.failuresInARow === 0 ? "faint" : "problem"}
-          title="Such failures are its own: they say nothing of classes, and are no runs below"
+          title="Such failures do not depend on the class, and are not among the runs below"
         >
-          failed on the greatest class <Ago time={of.lastFailureAt} />
+          failed on the largest class <Ago time={of.lastFailureAt} />
           {of.failuresInARow > 1 ? `, ${of.failuresInARow} times in a row` : ""}
           {of.failuresInARow === 0 ? ", not since" : ""}
         </span>
@@ -76,7 +75,7 @@ function Facts({ of }: { readonly of: SizeClassKeyDetail }) {
 
 function Plots({ classes }: Pick<SizeClassKeyDetail, "classes">) {
   if (classes.every(({ runs, estimate }) => runs.length === 0 && estimate === null)) {
-    return <p className="faint">Nothing is remembered yet.</p>;
+    return <p className="faint">There are no records yet.</p>;
   }
   const times = timeScale(
     classes.flatMap(({ runs, estimate }) => [

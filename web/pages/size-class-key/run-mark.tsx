@@ -64,7 +64,7 @@ export function MarkLegend() {
           <rect className="band" x={-6} y={-4} width={12} height={8} />
           <path className="expected" d="M-6 0H6" />
         </svg>
-        expected; the band holds eight of ten
+        expected; 80 % of runs are within the band
       </li>
     </ul>
   );

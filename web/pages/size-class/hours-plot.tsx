@@ -57,9 +57,7 @@ export function HoursPlot(props: {
         {all === 0
           ? "Nothing ran here within 24 hours."
           : `The highest bar is ${durationText(most * 1_000)}${
-              full === 0
-                ? ""
-                : `, ${Math.round((most / full) * 100)} % of the slots that there are now`
+              full === 0 ? "" : `, ${Math.round((most / full) * 100)} % of the present slots`
             }.`}
       </figcaption>
       <details>

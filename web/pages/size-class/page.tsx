@@ -36,10 +36,10 @@ export function SizeClassPage() {
         <h2>Busy, hour by hour</h2>
         <HoursPlot hours={data.hours} slots={data.class.slots} />
       </section>
-      <section aria-label="What costs most here">
-        <h2>What costs most here</h2>
+      <section aria-label="The most expensive actions here">
+        <h2>The most expensive actions here</h2>
         {data.keys.length === 0 ? (
-          <p className="faint">Nothing of which more than one class could have run it ran here.</p>
+          <p className="faint">No action ran here that several classes could have run.</p>
         ) : (
           <KeyTable keys={data.keys} />
         )}
@@ -83,7 +83,7 @@ function Tiles({ detail: { class: of, lately } }: { readonly detail: SizeClassDe
           {of.busy} <small>of {of.slots} slots busy</small>
         </p>
         <p className="faint">
-          {of.queued.toLocaleString("en")} queued; what comes now would wait{" "}
+          {of.queued.toLocaleString("en")} queued; a new action would wait{" "}
           {of.expectedWaitMs === 0 ? "for nothing" : waitText(of.expectedWaitMs)}. Workers:{" "}
           {workersWords(of)}.
         </p>
@@ -92,22 +92,22 @@ function Tiles({ detail: { class: of, lately } }: { readonly detail: SizeClassDe
         <h2>Cost</h2>
         <p className="figure number">{costText(of.cost)}</p>
         <p className="faint">
-          {runs} of {durationText(of.busySeconds * 1_000)} in all at {costText(of.price)} a second
+          {runs} of {durationText(of.busySeconds * 1_000)} in total at {costText(of.price)} a second
           {gives.length === 0 ? "" : `, for ${gives.join(" and ")}`}.{" "}
           {of.share === null
             ? ""
             : `${riskText(of.share)} of the platform’s executions ended here.`}
-          {lately.isCut ? " Only the latest executions are looked at." : ""}
+          {lately.isCut ? " Only the latest executions are counted." : ""}
         </p>
       </section>
       <section className={`card tile ${isGood}`}>
-        <h2>{saved.amount < 0 ? "Lost" : "Saved"} by choosing it</h2>
+        <h2>{saved.amount < 0 ? "Lost" : "Saved"} by its selection</h2>
         <p className="figure number">
           {saved.executions === 0 ? "–" : costText(Math.abs(saved.amount))}
         </p>
         <p className="faint">
-          against always the greatest class; an estimate, of {saved.executions.toLocaleString("en")}{" "}
-          executions
+          compared with always the largest class; an estimate, of{" "}
+          {saved.executions.toLocaleString("en")} executions
           {saved.unknown === 0 ? "" : `, ${saved.unknown.toLocaleString("en")} left out`}
         </p>
       </section>

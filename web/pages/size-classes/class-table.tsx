@@ -19,21 +19,21 @@ export function ClassTable({ platform }: { readonly platform: SizeClassPlatform 
             <th scope="col">Size class</th>
             <th scope="col">CPUs</th>
             <th scope="col">Memory</th>
-            <th scope="col" title="Of a second of one slot">
+            <th scope="col" title="For one second of one slot">
               Price
             </th>
             <th scope="col">Workers</th>
             <th scope="col">Slots busy</th>
             <th scope="col">Queued</th>
-            <th scope="col" title="For what comes now">
+            <th scope="col" title="For a new action">
               Would wait
             </th>
-            <th scope="col" title="Of the platform's executions, those that ended there">
+            <th scope="col" title="The share of the platform's executions that ended there">
               Share
             </th>
             <th scope="col">Busy</th>
             <th scope="col">Cost</th>
-            <th scope="col" title="By choosing this class; an estimate">
+            <th scope="col" title="By the selection of this class; an estimate">
               Saved
             </th>
           </tr>
@@ -87,6 +87,6 @@ export function waitText(ms: number | null): string {
 export function workersWords({ workers, draining, silent }: SizeClassNow): string {
   const parts = [`${workers} ${workers === 1 ? "takes" : "take"} work`];
   if (draining > 0) parts.push(`${draining} ${draining === 1 ? "takes" : "take"} nothing new`);
-  if (silent > 0) parts.push(`${silent} ${silent === 1 ? "was" : "were"} not heard of lately`);
+  if (silent > 0) parts.push(`${silent} ${silent === 1 ? "was" : "were"} not reachable lately`);
   return parts.join(", ");
 }

@@ -17,9 +17,9 @@ export function KeyList() {
   useHotkeys({ "/": () => box.current?.focus() });
   const keys = data?.pages.flatMap((page) => page.keys) ?? [];
   return (
-    <section aria-label="What costs most">
+    <section aria-label="The most expensive actions">
       <div className="row list-head">
-        <h2>What costs most</h2>
+        <h2>The most expensive actions</h2>
         <span className="grow" />
         <SearchBox
           label="Find by target, mnemonic or key"
@@ -43,8 +43,8 @@ export function KeyList() {
       {data !== undefined && keys.length === 0 ? (
         <p className="faint">
           {find === ""
-            ? "Nothing was executed lately of which more than one class could have run it."
-            : "Nothing remembered has this in its name."}
+            ? "No recent action could have run on more than one class."
+            : "No action has this in its name."}
         </p>
       ) : (
         <KeyTable keys={keys} />

@@ -57,14 +57,14 @@ function SavedTile({ classes: { lately, platforms, saved } }: { readonly classes
   return (
     <div className="tiles">
       <section className={`card tile ${isGood}`}>
-        <h2>{saved.amount < 0 ? "Lost" : "Saved"} against always the greatest class</h2>
+        <h2>{saved.amount < 0 ? "Lost" : "Saved"} compared with always the largest class</h2>
         <p className="figure number">{costText(Math.abs(saved.amount))}</p>
         <p className="faint">
           an estimate, of <span className="number">{saved.executions.toLocaleString("en")}</span>{" "}
           executions
           {saved.unknown === 0
             ? ""
-            : `; ${saved.unknown.toLocaleString("en")} are left out: nobody knows how long they take there`}
+            : `; ${saved.unknown.toLocaleString("en")} are left out: their duration there is not known`}
         </p>
       </section>
       <section className="card tile">

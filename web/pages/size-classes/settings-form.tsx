@@ -16,8 +16,8 @@ import {
 export function SettingsForm() {
   const { data, error } = useQuery(sizeClassSettingsQuery);
   return (
-    <section aria-label="How they are chosen" className="size-class-settings">
-      <h2>How they are chosen</h2>
+    <section aria-label="How they are selected" className="size-class-settings">
+      <h2>How they are selected</h2>
       {error === null ? null : (
         <p role="alert" className="problem">
           {error.message}
@@ -70,7 +70,7 @@ function Fields({ now }: { readonly now: SizeClassSettingsNow }) {
             checked={form.greaterMayTake}
             onChange={(event) => change({ greaterMayTake: event.target.checked })}
           />{" "}
-          A greater class with nothing of its own may take what a lesser was chosen for
+          An idle larger class may run actions for which a smaller one was selected
         </label>
       ) : null}
       {others.length === 0 ? null : (
@@ -105,12 +105,12 @@ function Fields({ now }: { readonly now: SizeClassSettingsNow }) {
         </button>
         {isChanged ? (
           <button type="button" onClick={() => setForm(formOf(now.settings))}>
-            Leave it as it is
+            Keep it unchanged
           </button>
         ) : null}
         <span className="faint">
           {now.changedBy === null || now.changedAt === null ? (
-            "All as usual; nobody has changed anything."
+            "All settings have their defaults."
           ) : (
             <>
               Changed by {now.changedBy} <Ago time={now.changedAt} />.

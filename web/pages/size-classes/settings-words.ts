@@ -17,10 +17,10 @@ export interface SettingField {
 
 export const strategyWords: Readonly<Record<SizeClassSettingValues["strategy"], string>> = {
   grange: "the least expected cost of machines and of waiting",
-  pagerank: "drawn by what ran well where, as Buildbarn does today",
-  adr: "drawn by how much longer small classes took, as Buildbarn’s ADR 7 says",
-  smallest: "always the least that may run it",
-  largest: "always the greatest",
+  pagerank: "random, by success on each class, as Buildbarn does today",
+  adr: "random, by how much longer small classes took, as in Buildbarn’s ADR 7",
+  smallest: "always the smallest that may run it",
+  largest: "always the largest",
 };
 
 export const settingFields: readonly SettingField[] = [
@@ -34,7 +34,7 @@ export const settingFields: readonly SettingField[] = [
   {
     name: "acceptableIncreaseExponent",
     label: "Acceptable increase",
-    hint: "an exponent from 0 to 1: how much longer a lesser class may take",
+    hint: "an exponent from 0 to 1: how much longer a smaller class may take",
     of: ["adr", "pagerank"],
     unit: 1,
   },
@@ -48,14 +48,14 @@ export const settingFields: readonly SettingField[] = [
   {
     name: "minimumAcceptableMs",
     label: "Always acceptable, in seconds",
-    hint: "what is as short as this is never too slow",
+    hint: "a time up to this is never too slow",
     of: ["adr", "pagerank"],
     unit: 1_000,
   },
   {
     name: "failureBoostMs",
     label: "After a failure, in hours",
-    hint: "so long what failed on the greatest class runs there only",
+    hint: "for this time, an action that failed on the largest class runs only there",
     of: ["adr", "pagerank"],
     unit: 3_600_000,
   },

@@ -49,7 +49,7 @@ export function TimesPage() {
       <h2>
         Runs{" "}
         <span className="faint">
-          waiting counts from when nothing was in a run’s way any more; blocked jobs wait for nobody
+          waiting time starts when nothing blocks a run any more; blocked jobs do not count
         </span>
       </h2>
       <GroupTimesTable group={times.group} all={times.all} groups={times.groups} />

@@ -28,7 +28,7 @@ export function WorkersPage() {
   if (workers.length === 0) {
     return (
       <EmptyState title="No workers" command={`grange worker --server ${location.origin}`}>
-        Jobs wait until a worker is there. Start one on any machine that reaches this address.
+        Jobs wait until there is a worker. Start one on any machine that reaches this address.
       </EmptyState>
     );
   }
@@ -57,7 +57,7 @@ export function WorkersPage() {
 const stateMeaning: Readonly<Record<Worker["state"], string>> = {
   idle: "waits for work",
   busy: "works",
-  draining: "ends what it has, takes nothing new",
+  draining: "completes its jobs, takes no new ones",
   lost: "its heartbeats stopped",
 };
 
@@ -140,7 +140,7 @@ function WorkerCard({ worker }: { worker: Worker }) {
 
 /** Returns the resources of one of its slots. */
 function slotText({ cpus, memoryBytes }: Worker): string {
-  if (cpus === null && memoryBytes === null) return "a slot may have all of the machine";
+  if (cpus === null && memoryBytes === null) return "a slot may use the whole machine";
   const many = cpus === null ? "all CPUs" : cpus === 1 ? "1 CPU" : `${cpus} CPUs`;
   return `a slot gives ${many}, ${memoryBytes === null ? "all memory" : memorySizeText(memoryBytes)}`;
 }

@@ -76,7 +76,7 @@ function unrestricted({ allowsNamespaces }: FilterSettings, why: string): Restri
   if (!allowsNamespaces)
     throw new Fault(
       "failed_precondition",
-      `jobs cannot be kept from making user namespaces here (${why}). Start the worker without --no-namespaces`,
+      `jobs cannot be prevented from making user namespaces on this machine (${why}). Start the worker without --no-namespaces`,
     );
   return {
     view: [],

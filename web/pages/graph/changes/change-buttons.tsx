@@ -73,7 +73,7 @@ const labels: Readonly<Record<Verb, string>> = {
 
 const titles: Readonly<Record<Verb, string | undefined>> = {
   retrigger: "Run anew (r)",
-  activate: "Want after all (a)",
+  activate: "Activate (a)",
   deactivate: undefined,
 };
 

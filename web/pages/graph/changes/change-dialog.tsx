@@ -28,7 +28,7 @@ export function ChangeDialog({ graphId, title, change, isComplete, children, onC
       <div aria-live="polite" aria-busy={preview.isFetching}>
         {planned === undefined ? null : <PlannedJobs change={planned} />}
         {isComplete && planned === undefined && preview.isFetching ? (
-          <p className="faint">Asking the farm what this means…</p>
+          <p className="faint">Loading the effect…</p>
         ) : null}
       </div>
       {problem === null ? null : (
@@ -38,7 +38,7 @@ export function ChangeDialog({ graphId, title, change, isComplete, children, onC
       )}
       <div className="row end">
         <button type="button" onClick={onClose}>
-          Leave it as it is
+          Keep it unchanged
         </button>
         <button
           type="button"

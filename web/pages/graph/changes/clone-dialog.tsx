@@ -10,9 +10,9 @@ import { CloneForms } from "./clone-forms.tsx";
 import "./changes.css";
 
 const modes: Readonly<Record<CloneMode, string>> = {
-  "as-it-ran": "as it ran, with what people changed",
-  uncustomised: "as its definitions said, without what people changed",
-  today: "as the definitions say today",
+  "as-it-ran": "as it ran, with manual changes",
+  uncustomised: "with its original definitions, without manual changes",
+  today: "with today's definitions",
 };
 
 interface Props {

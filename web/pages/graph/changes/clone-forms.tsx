@@ -19,7 +19,7 @@ export function CloneForms({ clone: { jobs, differences, todayProblem }, mode }:
           : `; ${differences.length} ${differences.length === 1 ? "differs" : "differ"} between the three forms:`}
       </p>
       {todayProblem === null ? null : (
-        <p className="faint">There is no form of today: {todayProblem}</p>
+        <p className="faint">Today's definitions cannot be used: {todayProblem}</p>
       )}
       {differences.length === 0 ? null : (
         <div className="planned-jobs" role="region" aria-label="Differences" tabIndex={0}>
@@ -43,13 +43,13 @@ function Forms({ forms, mode }: { readonly forms: ClonedJobForms; readonly mode:
       </h3>
       {forms.customisations.length === 0 ? null : (
         <>
-          <p className="faint">What people changed</p>
+          <p className="faint">Manual changes</p>
           <ChangedParts parts={forms.customisations.map(partOf)} />
         </>
       )}
       {forms.changesSince.length === 0 ? null : (
         <>
-          <p className="faint">What the definitions changed since</p>
+          <p className="faint">Changes of the definitions since then</p>
           <ChangedParts parts={forms.changesSince.map(partOf)} />
         </>
       )}
@@ -59,7 +59,7 @@ function Forms({ forms, mode }: { readonly forms: ClonedJobForms; readonly mode:
 
 function standing(forms: ClonedJobForms, mode: CloneMode): string {
   if (forms.today === null && forms.uncustomised !== null) {
-    return mode === "today" ? "is gone today: not in the clone" : "is gone today";
+    return mode === "today" ? "does not exist today: not in the clone" : "does not exist today";
   }
   return forms.asItRan === null ? "is new today" : "";
 }

@@ -12,7 +12,7 @@ const actions: Readonly<Record<PlannedEffect, string>> = {
   "is revived": "to run if all goes well, skipped so far",
   "is skipped": "to be skipped if all goes well",
   "is set inactive": "to be set inactive",
-  "is left alone": "left alone",
+  "is left alone": "left unchanged",
 };
 
 /** The exact effect of a change: job by job, and its cost. */
@@ -21,7 +21,7 @@ export function PlannedJobs({ change }: { readonly change: PlannedChange }) {
     const jobs = change.jobs.filter((job) => job.does === action);
     return jobs.length === 0 ? [] : [{ action, words, jobs }];
   });
-  if (groups.length === 0) return <p>Nothing: no job is meant, or none can be changed.</p>;
+  if (groups.length === 0) return <p>Nothing: no job is selected, or none can be changed.</p>;
   return (
     <>
       <Expected change={change} />
@@ -72,11 +72,11 @@ function Expected({ change: { expected } }: { readonly change: PlannedChange }) 
       </strong>
       {known ? (
         <>
-          <span>over in about {durationText(expected.endToEndMs)}, with workers at hand</span>
+          <span>over in about {durationText(expected.endToEndMs)}, with available workers</span>
           <span>{durationText(expected.workerMs)} of workers’ time</span>
         </>
       ) : (
-        <span>nobody knows how long: none of them has succeeded before</span>
+        <span>duration not known: none of them has succeeded before</span>
       )}
       {expected.cost === null ? null : <span>cost about {expected.cost.toFixed(2)}</span>}
       {known && expected.unknownJobs > 0 ? (

@@ -47,7 +47,7 @@ export function PriorityDialog({ graph, job, onClose }: Props) {
     >
       <div className="form">
         <NumberField
-          label="Higher is sooner"
+          label="Higher starts sooner"
           min={-1_000}
           max={1_000}
           value={priority}
@@ -60,7 +60,7 @@ export function PriorityDialog({ graph, job, onClose }: Props) {
               checked={top}
               onChange={(event) => setTop(event.target.checked)}
             />{" "}
-            the top class, which nothing overtakes
+            the top class, which starts first
           </label>
         ) : (
           <p className="faint">It is added to that of the graph, {graph.priority}.</p>
@@ -76,8 +76,8 @@ export function PriorityDialog({ graph, job, onClose }: Props) {
               {set.data.top && set.data.job === null
                 ? "the top class"
                 : `priority ${set.data.priority}`}{" "}
-              now; <span className="number">{set.data.moved}</span> jobs of the queue have another
-              place. {set.data.notice}
+              now; <span className="number">{set.data.moved}</span> jobs of the queue get another
+              position. {set.data.notice}
             </p>
           )}
         </div>

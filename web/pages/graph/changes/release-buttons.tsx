@@ -25,7 +25,7 @@ export function ReleaseButtons({
         disabled={release.isPending}
         onClick={() => release.mutate("go")}
       >
-        Let it go on
+        Let it continue
       </button>
       <button
         type="button"

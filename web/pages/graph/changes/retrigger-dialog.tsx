@@ -4,18 +4,18 @@ import { ChangeDialog } from "./change-dialog.tsx";
 import type { ChangeTarget, RequestedChange } from "./requested-change.ts";
 
 const modesOfOne = {
-  revive: "it, and what was skipped because of it",
-  downstream: "it, and everything that depends on it, in order",
-  alone: "it alone; what was skipped stays so",
-  "only-stale": "not it, but what depends on it and is stale",
+  revive: "this job, and jobs that were skipped because of it",
+  downstream: "this job, and everything that depends on it, in order",
+  alone: "only this job; skipped jobs stay skipped",
+  "only-stale": "not this job, but stale jobs that depend on it",
 } as const;
 type Mode = keyof typeof modesOfOne;
 
 const modesOfMany: Readonly<Record<Mode, string>> = {
-  revive: "them, and what was skipped because of them",
-  downstream: "them, and everything that depends on them, in order",
-  alone: "them alone; what was skipped stays so",
-  "only-stale": "only what is stale among them, and what depends on that",
+  revive: "these jobs, and jobs that were skipped because of them",
+  downstream: "these jobs, and everything that depends on them, in order",
+  alone: "only these jobs; skipped jobs stay skipped",
+  "only-stale": "only stale jobs among them, and jobs that depend on these",
 };
 
 interface Props {
@@ -66,7 +66,7 @@ export function RetriggerDialog({ graphId, target, title, isOne, isUnderWay, onC
               checked={another}
               onChange={(event) => setAnother(event.target.checked)}
             />{" "}
-            also after a run that is under way
+            also after a current run
           </label>
         ) : null}
         {"selection" in target ? (

@@ -15,13 +15,13 @@ export function WaiveDialog({ graphId, job, on, onClose }: Props) {
   return (
     <ChangeDialog
       graphId={graphId}
-      title={`Let ${job} go on without ${on}`}
+      title={`Let ${job} continue without ${on}`}
       change={{ verb: "waive", job, on, reason: settled }}
       isComplete={settled !== ""}
       onClose={onClose}
     >
       <label className="stacked">
-        Why? It is kept with your name, and everybody sees it.
+        Why? The reason is stored with your name, and everyone can see it.
         <input
           type="text"
           required
