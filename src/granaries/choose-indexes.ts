@@ -56,7 +56,7 @@ export function chooseIndexes<Candidate extends IndexCandidate>(
       if (!chosen.some(({ candidate }) => candidate === each.candidate)) chosen.push(each);
     }
   };
-  // A client's own trust domain may have one, and `protected` another.
+  // At most two: one of the client's own trust domain, and one of `protected`.
   take(own, 2);
   take(sameTree, 1);
   const newest = ofBranch.find(({ candidate }) => !chosen.some((it) => it.candidate === candidate));
@@ -83,7 +83,7 @@ export function chooseNewest<Candidate extends IndexCandidate>(
 /**
  * Returns indexes of ancestors, the best first.
  *
- * An incomplete one may have eleven results from a build on a warm machine where a complete one has all, so it counts
+ * An incomplete index of a build on a warm machine may name eleven results where a complete one names all, so it counts
  * as if it were farther away. The amount is an estimate: one commit changes few results, and twenty change many.
  */
 export function chooseBases<Candidate extends IndexCandidate>(

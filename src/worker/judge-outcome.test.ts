@@ -23,7 +23,11 @@ test.each([
   ["a kill for memory", starved, Outcome.OUT_OF_MEMORY],
   ["a kill for memory that its parent tells", { ...starved, exitCode: 2 }, Outcome.OUT_OF_MEMORY],
   // A pipe hides the kill: `hungry | wc -c` counts the bytes until then, and exits with 0.
-  ["a kill for memory that the job got over", { ...starved, exitCode: 0 }, Outcome.OUT_OF_MEMORY],
+  [
+    "a kill for memory that did not fail the job",
+    { ...starved, exitCode: 0 },
+    Outcome.OUT_OF_MEMORY,
+  ],
   ["one that it waited for in vain", { ...starved, stopped: "timed_out" }, Outcome.OUT_OF_MEMORY],
   ["a timeout, whatever the exit code", { ...end, stopped: "timed_out" }, Outcome.TIMED_OUT],
   ["a cancellation", { ...end, exitCode: 143, stopped: "cancelled" }, Outcome.CANCELLED],

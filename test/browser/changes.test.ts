@@ -202,7 +202,7 @@ test("a priority above the branch's limit is reduced, and the page says so", asy
   await page.close();
 });
 
-test("another run can be requested for a running job, and its dialog starts with that", async () => {
+test("another run can be requested for a running job, and its dialog preselects this", async () => {
   addGraph("another");
   farm.change("another", { lint: { state: "running", finishedAt: null } });
   const { page, faults } = await open("/graphs/another?job=lint");
@@ -249,7 +249,7 @@ test("one job of a graph gets a different priority, which its page then shows", 
   await page.close();
 });
 
-test("a customisation that is based on an older one is refused, and starts again from the current one", async () => {
+test("a customisation that is based on an older one is refused, and the dialog can start again from the present definition", async () => {
   addGraph("customised-by-two");
   const { page } = await open("/graphs/customised-by-two/jobs/lint?view=definition");
   await page.getByRole("button", { name: "Customise…" }).click();

@@ -47,7 +47,7 @@ test("continues after a failed task", async () => {
 });
 
 test("does not start a task that waited too long, and continues with the next", async () => {
-  // Uses fake timers: on a loaded machine, the last one could also wait too long.
+  // Uses fake timers: with real ones on a loaded machine, the last task could wait too long, too.
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const paced = pacedByKey(1, 0, none, 20).key("a");

@@ -46,15 +46,15 @@ const sources: Readonly<Record<FoundIndex_Source, UsedIndex["source"] | undefine
   [FoundIndex_Source.REPOSITORY]: "repository",
 };
 
-/** The assumed distance of the branch's newest index if its commit is no ancestor of the build's. */
+/** The assumed distance of the branch's newest index if its commit is not an ancestor of the build's. */
 const farDistance = 8;
 /** The assumed distance of the repository's newest index, which may be of any branch. */
 const fartherDistance = 16;
 const mostIndexes = 3;
 
 /**
- * Predicts what a build will request from its commit's index, or the nearest indexes, less the entries made from changed files,
- * and starts to prefetch it. Never throws: without an index the build runs as usual.
+ * Predicts the requests of a build from its commit's index, or from the nearest indexes without the entries that were
+ * made from changed files, and starts to prefetch them. Never throws: without an index the build runs as usual.
  */
 export async function planPrefetch(
   parts: PlanParts,

@@ -101,7 +101,8 @@ function writtenIn(directory: string, files: ReadonlyMap<string, string>): strin
 }
 
 /**
- * Each shim has a separate directory: where Bazel is not installed, no shim for it must be found.
+ * Each shim has a separate directory: if Bazel is not installed, PATH must not contain a shim for
+ * it.
  */
 function pathWithShims(path: string, parent: string): string {
   const directoryOf = ({ program }: Shim) => join(parent, program);

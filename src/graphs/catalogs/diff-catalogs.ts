@@ -117,8 +117,8 @@ async function sideOf(
  * Returns the catalog that the next submission for a branch will use; undefined when the farm has no branch of this
  * name.
  *
- * When a branch's commits hold the definitions, and nothing newer can be fetched, it is the catalog of the last graph:
- * the branch is gone, or the principal may not make the farm fetch.
+ * If a branch's commits contain the definitions, and nothing newer can be fetched (the branch was deleted, or the
+ * principal may not make the farm fetch), this is the catalog of the last graph.
  */
 async function catalogOfBranch(
   services: CatalogServices,

@@ -80,8 +80,8 @@ function declaredOnly<Value>(
 }
 
 /**
- * Returns, of the original's jobs, those that were not requested until now; of new jobs, those that the definitions set
- * inactive.
+ * Returns the jobs that stay inactive: original jobs that were not requested until now, and new jobs that the
+ * definitions set inactive.
  */
 function stillInactive({ jobs }: OriginalGraph, { inactive }: Plan): Set<string> {
   const then = new Map(jobs.map(({ name, isInactive }) => [name, isInactive]));

@@ -6,13 +6,13 @@ import { GraphId } from "../graph-id.ts";
 const CatalogsRow = z.object({
   catalog: z.string(),
   templateCatalog: z.string().nullable(),
-  /** The graph with the job whose own signed definition contains these definitions. */
+  /** The parent graph: a signed definition of one of its jobs contains these definitions. */
   within: GraphId.nullable(),
 });
 
 /**
- * Returns the digests of which one must be signed for a graph: its definitions, their templates, or the graph that
- * contains them.
+ * Returns the accepted digests of a graph, one of which must be signed: its definitions, their templates, or the graph
+ * that contains them.
  */
 export async function catalogsOfGraph(
   tx: Tx,

@@ -28,7 +28,7 @@ export function goScript(command: {
   const lines = [
     "{ exec </dev/null",
     `cd ${q(command.directory)} || exit 126`,
-    // `cd` sets both, and some shells pass them to programs.
+    // `cd` sets both variables, and some shells pass them to programs.
     "unset OLDPWD PWD",
     ...(own.length === 0 ? [] : [`export ${own.join(" ")}`]),
     others.length === 0 ? `exec ${argv}` : `exec /usr/bin/env -- ${others.join(" ")} ${argv}`,

@@ -8,7 +8,7 @@ import type { AsyncAction } from "./use-async-action.ts";
 interface Props {
   readonly standing: SessionStanding;
   readonly action: AsyncAction;
-  /** The target afterwards. */
+  /** The page to show after the sign-in. */
   readonly then: string;
 }
 
