@@ -150,7 +150,7 @@ function granted({ app, installation }: SetUpSeen): ForgeFinding[] {
         what,
         `${has ?? "not granted"}, but ${level} is needed ${why}: ${
           asks
-            ? 'the app requests it, but the account has not accepted it yet: accept it in the account's settings, "GitHub Apps", "Review request"'
+            ? 'the app requests it, but the account has not accepted it yet: accept it in the account\'s settings, "GitHub Apps", "Review request"'
             : 'set it in the app\'s settings, "Permissions & events", and accept it where the app is installed'
         }`,
       );
