@@ -59,7 +59,7 @@ export function judgePairs(pairs: readonly Pair[], options: JudgeOptions): Pairs
   const alpha = alphaAfter(usable.length, rounds);
   const drawnIn = pairEffect(usable, alpha);
   const asTaken = pairEffectAsTaken(usable, alpha);
-  const measured = toldOf(drawnIn, asTaken, alpha, limit);
+  const measured = figuresOf(drawnIn, asTaken, alpha, limit);
   const judged = { ...measured, limit };
   if (usable.length >= (rounds[0] ?? 1)) {
     if (measured.p <= alpha && Math.abs(measured.effect) >= limit) {
@@ -80,7 +80,7 @@ export function judgePairs(pairs: readonly Pair[], options: JudgeOptions): Pairs
  * treated as outliers, which reduces the effect. A change that is significant in both estimates is then reported as
  * measured, if it is relevant only as measured.
  */
-function toldOf(
+function figuresOf(
   drawnIn: PairEffect,
   asTaken: PairEffect,
   alpha: number,

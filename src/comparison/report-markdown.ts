@@ -4,7 +4,7 @@ import { caseKey, type TestCase } from "#core/test-case.ts";
 import { codeSpan as code } from "./code-span.ts";
 import { asPercent } from "./percent-text.ts";
 import { statedChange } from "./summarise.ts";
-import { type ToTell, verdictSentence } from "./verdict-sentence.ts";
+import { type ReportFacts, verdictSentence } from "./verdict-sentence.ts";
 
 /**
  * Longer lists are truncated: forges refuse comments above about 65,000 characters, and people do not read such long
@@ -12,7 +12,7 @@ import { type ToTell, verdictSentence } from "./verdict-sentence.ts";
  */
 const mostListed = 20;
 
-export interface ReportToWrite extends ToTell {
+export interface ReportToWrite extends ReportFacts {
   /** The command that shows the same result. */
   readonly reproduce: string;
   readonly metrics: readonly Metric[];

@@ -8,7 +8,7 @@ import { joinDirections } from "./direction.ts";
 import { asPercent } from "./percent-text.ts";
 
 /** The parts of a sentence and of a report. */
-export interface ToTell {
+export interface ReportFacts {
   readonly suite: string;
   readonly before: string;
   readonly after: string;
@@ -22,7 +22,7 @@ export interface ToTell {
 }
 
 /** Returns the combined direction of all deciding metrics. */
-export function overallDirection(report: Pick<ToTell, "summaries" | "deciding">): Direction {
+export function overallDirection(report: Pick<ReportFacts, "summaries" | "deciding">): Direction {
   return joinDirections(decidingSummaries(report).map(({ direction }) => direction));
 }
 
@@ -31,7 +31,7 @@ export function overallDirection(report: Pick<ToTell, "summaries" | "deciding">)
  * default, the text is plain, for a terminal, a page or a chat.
  */
 export function verdictSentence(
-  report: ToTell,
+  report: ReportFacts,
   name: (word: string) => string = plainWord,
 ): string {
   const summaries = decidingSummaries(report);
@@ -62,7 +62,7 @@ const leads: Record<Direction, string> = {
   mixed: "Regressions and improvements",
 };
 
-function decidingSummaries({ summaries, deciding }: Pick<ToTell, "summaries" | "deciding">) {
+function decidingSummaries({ summaries, deciding }: Pick<ReportFacts, "summaries" | "deciding">) {
   return summaries.filter(({ metric }) => deciding.includes(metric));
 }
 
@@ -89,7 +89,7 @@ function changesText(summary: MetricSummary, name: (word: string) => string): st
   return texts.length === 0 ? [] : [`${name(summary.metric)} ${texts.join(", ")}`];
 }
 
-function brokenText(broken: ToTell["newlyBroken"], name: (word: string) => string): string[] {
+function brokenText(broken: ReportFacts["newlyBroken"], name: (word: string) => string): string[] {
   if (broken.length === 0) return [];
   const named = broken
     .slice(0, 3)
@@ -106,7 +106,7 @@ function countText(count: number, one: string, many: string): string[] {
     : [`${count} ${count === 1 ? "case" : "cases"} ${count === 1 ? one : many}`];
 }
 
-function attentionText(summaries: readonly MetricSummary[], report: ToTell): string {
+function attentionText(summaries: readonly MetricSummary[], report: ReportFacts): string {
   const bad = summaries.some(
     ({ direction, deservesAttention }) =>
       deservesAttention && (direction === "regression" || direction === "mixed"),

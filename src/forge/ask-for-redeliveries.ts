@@ -32,11 +32,11 @@ export function neverTaken(
   before: Date,
 ): ForgeDelivery[] {
   const taken = new Set(sent.filter(({ wasTaken }) => wasTaken).map(({ guid }) => guid));
-  const asked = new Set<string>();
+  const chosen = new Set<string>();
   return sent.filter(({ guid, event, deliveredAt }) => {
-    if (taken.has(guid) || came.has(guid) || asked.has(guid)) return false;
+    if (taken.has(guid) || came.has(guid) || chosen.has(guid)) return false;
     if (deliveredAt >= before || event === "ping") return false;
-    asked.add(guid);
+    chosen.add(guid);
     return true;
   });
 }
@@ -54,25 +54,25 @@ export function readFrom(mark: Date | undefined, now: Date, keptMs: number): Dat
  */
 export function readUntil(
   missing: readonly Pick<ForgeDelivery, "deliveredAt">[],
-  asked: number,
+  requested: number,
   settled: Date,
 ): Date {
   const left = missing.map(({ deliveredAt }) => deliveredAt.getTime()).toSorted((a, b) => a - b);
-  return new Date(Math.min(settled.getTime(), left[asked] ?? Number.POSITIVE_INFINITY));
+  return new Date(Math.min(settled.getTime(), left[requested] ?? Number.POSITIVE_INFINITY));
 }
 
 /** Requests redelivery of webhooks that never arrived, once each; each full reading reads the state itself anyway. */
 export async function askForRedeliveries(services: ForgeServices): Promise<number> {
-  const asked = await Promise.allSettled(
+  const outcomes = await Promise.allSettled(
     services.forges.map(async ({ kind, webhooks }) =>
       webhooks?.redeliveries === undefined
         ? 0
         : askForgeForRedeliveries(services, kind, webhooks.redeliveries),
     ),
   );
-  const failed = asked.find((each) => each.status === "rejected");
+  const failed = outcomes.find((each) => each.status === "rejected");
   if (failed !== undefined) throw failed.reason;
-  return asked.reduce((sum, each) => sum + (each.status === "fulfilled" ? each.value : 0), 0);
+  return outcomes.reduce((sum, each) => sum + (each.status === "fulfilled" ? each.value : 0), 0);
 }
 
 async function askForgeForRedeliveries(
@@ -93,7 +93,7 @@ async function askForgeForRedeliveries(
   );
   let looked = 0;
   let tries = 0;
-  let asked = 0;
+  let requested = 0;
   for (const { id, guid } of missing) {
     if (tries === mostAtOnce) break;
     looked += 1;
@@ -101,7 +101,7 @@ async function askForgeForRedeliveries(
     tries += 1;
     try {
       await forge.redeliver(id);
-      asked += 1;
+      requested += 1;
     } catch (reason) {
       logger.warn(
         { delivery: guid, reason: messageOf(reason) },
@@ -110,7 +110,7 @@ async function askForgeForRedeliveries(
     }
   }
   await moveDeliveryMark(db, kind, readUntil(missing, looked, settled));
-  return asked;
+  return requested;
 }
 
 /** Ends deliveries for unknown repositories, and deletes those that ended long ago. */

@@ -155,9 +155,9 @@ async function makeGraph(
     return made;
   });
   const address = await forge.fetchAddress(slug);
-  const asked = { id, address, url, ref, sha, named, outsiders };
+  const submission = { id, address, url, ref, sha, named, outsiders };
   try {
-    await service.submitGraph(asked, forgePrincipal(name));
+    await service.submitGraph(submission, forgePrincipal(name));
   } catch (reason) {
     // The graph does not and will not exist, so it must be neither shown nor cancelled.
     if (isForGood(reason)) await db.transaction((tx) => forgetForgeGraph(tx, id));

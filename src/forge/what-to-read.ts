@@ -40,13 +40,13 @@ export function headSince(
   known: { readonly head: string; readonly headSince: Date } | undefined,
   hints: readonly Hint[],
 ): Date {
-  const told = hints.flatMap((hint) =>
+  const hinted = hints.flatMap((hint) =>
     hint.about === "pull" && hint.number === pull.number && hint.headAt?.head === pull.head
       ? [new Date(hint.headAt.at)]
       : [],
   );
   const before = known?.head === pull.head ? [known.headSince] : [];
-  return [...told, ...before].reduce(
+  return [...hinted, ...before].reduce(
     (earliest, each) => (each < earliest ? each : earliest),
     pull.updatedAt,
   );

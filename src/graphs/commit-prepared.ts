@@ -118,12 +118,12 @@ export async function requestsOf(
   project: string,
   chooseSizes: (requests: readonly ExecutionRequest[]) => Promise<readonly ExecutionRequest[]>,
 ): Promise<ReadonlyMap<PreparedJob, ExecutionRequest>> {
-  const asked = jobs.flatMap((job) => {
+  const requests = jobs.flatMap((job) => {
     const request = requestOf(job, project);
     return request === undefined ? [] : [{ job, request }];
   });
-  const sized = await chooseSizes(asked.map(({ request }) => request));
-  return new Map(asked.map(({ job, request }, i) => [job, sized[i] ?? request]));
+  const sized = await chooseSizes(requests.map(({ request }) => request));
+  return new Map(requests.map(({ job, request }, i) => [job, sized[i] ?? request]));
 }
 
 function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRequest | undefined {

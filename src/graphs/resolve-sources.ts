@@ -33,13 +33,13 @@ export async function resolveSources(
   definitions: Definitions,
   by: Principal,
 ): Promise<Definitions> {
-  const asked = new Map<string, Source>();
-  for (const { source } of sourcesOf(definitions.jobs)) asked.set(keyOf(source), source);
-  if (asked.size === 0) return definitions;
-  if (asked.size > mostRevisions) throw tooMany(definitions.jobs, asked.size);
+  const sources = new Map<string, Source>();
+  for (const { source } of sourcesOf(definitions.jobs)) sources.set(keyOf(source), source);
+  if (sources.size === 0) return definitions;
+  if (sources.size > mostRevisions) throw tooMany(definitions.jobs, sources.size);
 
   const found = new Map(
-    await mapAtMost(requestedAtOnce, [...asked], async ([key, source]) => {
+    await mapAtMost(requestedAtOnce, [...sources], async ([key, source]) => {
       const commit = await fetchSource(services, source, by);
       if (!(commit instanceof Fault))
         services.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);

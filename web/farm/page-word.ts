@@ -3,12 +3,12 @@ import { SessionStanding } from "#api/session.ts";
 /** The header that a page sends with each change, to prove that it is a page of the farm. */
 export const wordHeader = "x-grange-csrf";
 
-let asked: Promise<string | null> | undefined;
+let answer: Promise<string | null> | undefined;
 
 /** Returns the token of the session; null when no user is signed in. It is requested once, at the first change. */
 export function pageWord(): Promise<string | null> {
-  asked ??= ask();
-  return asked;
+  answer ??= ask();
+  return answer;
 }
 
 /**
@@ -17,8 +17,8 @@ export function pageWord(): Promise<string | null> {
  */
 export async function askForNewWord(): Promise<boolean> {
   const before = await pageWord();
-  asked = ask();
-  return (await asked) !== before;
+  answer = ask();
+  return (await answer) !== before;
 }
 
 async function ask(): Promise<string | null> {

@@ -53,11 +53,11 @@ export function actionsIn(counts: InvocationCounts): number {
 
 /** `120 from the cache, 3 executed, 1 failed`: zeros are left out. */
 export function countsText(counts: InvocationCounts): string {
-  const said = (state: InvocationActionState) =>
+  const labelOf = (state: InvocationActionState) =>
     state === "succeeded" ? "executed" : toolStateWords[state];
   return order
     .filter((state) => countOf(counts, state) > 0)
-    .map((state) => `${countOf(counts, state).toLocaleString("en")} ${said(state)}`)
+    .map((state) => `${countOf(counts, state).toLocaleString("en")} ${labelOf(state)}`)
     .join(", ");
 }
 

@@ -21,19 +21,19 @@ export function githubFault(reason: unknown, doing: string, now: Date): Fault {
       cause: reason,
     });
   const { status, headers } = refusal;
-  const said = `${doing}: GitHub answered ${status}: ${refusal.message.slice(0, 500)}`;
+  const message = `${doing}: GitHub answered ${status}: ${refusal.message.slice(0, 500)}`;
   const limitMs = limitMsOf(refusal, now);
-  if (limitMs !== undefined) return new ForgeBusy(said, limitMs, { cause: reason });
+  if (limitMs !== undefined) return new ForgeBusy(message, limitMs, { cause: reason });
   if (status >= 500 || status === 408)
-    return new ForgeBusy(said, afterMs(headers, now), { cause: reason });
+    return new ForgeBusy(message, afterMs(headers, now), { cause: reason });
   if (status === 401 || status === 403) {
     const needed = headers["x-accepted-github-permissions"];
     const hint = needed === undefined ? "" : ` (it needs ${String(needed).slice(0, 200)})`;
-    return new Fault("permission_denied", said + hint, { cause: reason });
+    return new Fault("permission_denied", message + hint, { cause: reason });
   }
-  if (status === 404 || status === 410) return new Fault("not_found", said, { cause: reason });
-  if (status === 409) return new Fault("failed_precondition", said, { cause: reason });
-  return new Fault("invalid_argument", said, { cause: reason });
+  if (status === 404 || status === 410) return new Fault("not_found", message, { cause: reason });
+  if (status === 409) return new Fault("failed_precondition", message, { cause: reason });
+  return new Fault("invalid_argument", message, { cause: reason });
 }
 
 /** Returns whether GitHub refused the token before doing anything. */

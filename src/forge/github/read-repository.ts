@@ -67,9 +67,9 @@ function pullRequests(client: GitHubClient): ForgePullRequests {
       client.within(slug, async (as) => {
         const route = "GET /repos/{owner}/{repo}/pulls";
         // Sorted by number, so that one opened meanwhile comes last.
-        const asked = { ...placeOf(slug), state: "open", sort: "created", direction: "asc" };
+        const parameters = { ...placeOf(slug), state: "open", sort: "created", direction: "asc" };
         const open = await listedTwice(
-          () => as.list(Pull, route, asked),
+          () => as.list(Pull, route, parameters),
           (pull) => pull.number,
         );
         const isRecent = (pull: Pull) =>
@@ -122,7 +122,7 @@ function pullRequests(client: GitHubClient): ForgePullRequests {
 function baseHeads(as: GitHubAsker, slug: ForgeSlug): (branch: string) => Promise<string> {
   const known = new Map<string, Promise<string>>();
   return (branch) => {
-    const asked =
+    const reading =
       known.get(branch) ??
       orNothing(
         as.get(Reference, "GET /repos/{owner}/{repo}/git/ref/{+ref}", {
@@ -130,8 +130,8 @@ function baseHeads(as: GitHubAsker, slug: ForgeSlug): (branch: string) => Promis
           ref: `heads/${branch.split("/").map(encodeURIComponent).join("/")}`,
         }),
       ).then((one) => one?.object.sha ?? "0".repeat(40));
-    known.set(branch, asked);
-    return asked;
+    known.set(branch, reading);
+    return reading;
   };
 }
 

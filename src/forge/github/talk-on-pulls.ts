@@ -17,7 +17,7 @@ export function comments(client: GitHubClient): ForgeComments {
   return {
     list: (slug, changedSince) =>
       client.within(slug, async (as) => {
-        const asked = {
+        const parameters = {
           ...placeOf(slug),
           // GitHub counts whole seconds, so comments of the same second are requested again.
           since: `${changedSince.toISOString().slice(0, 19)}Z`,
@@ -27,7 +27,7 @@ export function comments(client: GitHubClient): ForgeComments {
           direction: "asc",
         };
         const all = await listedTwice(
-          () => as.list(Comment, "GET /repos/{owner}/{repo}/issues/comments", asked),
+          () => as.list(Comment, "GET /repos/{owner}/{repo}/issues/comments", parameters),
           (comment) => comment.id,
         );
         const login = await bot();
@@ -64,8 +64,8 @@ export function comments(client: GitHubClient): ForgeComments {
     // A comment that was already deleted counts as success.
     delete: (slug, id) =>
       client.within(slug, async (as) => {
-        const asked = { ...placeOf(slug), comment_id: id };
-        await orNothing(as.write(Anything, `DELETE ${oneComment}`, asked));
+        const parameters = { ...placeOf(slug), comment_id: id };
+        await orNothing(as.write(Anything, `DELETE ${oneComment}`, parameters));
       }),
 
     minimise: (slug, nodeId) =>
@@ -98,22 +98,22 @@ export function labels(client: GitHubClient): ForgeLabels {
   return {
     list: (slug, pull) =>
       client.within(slug, async (as) => {
-        const asked = { ...placeOf(slug), issue_number: pull };
-        return (await as.list(Label, `GET ${labelsOfOne}`, asked)).map((label) => label.name);
+        const parameters = { ...placeOf(slug), issue_number: pull };
+        return (await as.list(Label, `GET ${labelsOfOne}`, parameters)).map((label) => label.name);
       }),
 
     add: (slug, pull, labels) =>
       client.within(slug, async (as) => {
         // Without any, GitHub would answer 422.
         if (labels.length === 0) return;
-        const asked = { ...placeOf(slug), issue_number: pull, labels };
-        await as.write(Anything, `POST ${labelsOfOne}`, asked);
+        const parameters = { ...placeOf(slug), issue_number: pull, labels };
+        await as.write(Anything, `POST ${labelsOfOne}`, parameters);
       }),
 
     remove: (slug, pull, label) =>
       client.within(slug, async (as) => {
-        const asked = { ...placeOf(slug), issue_number: pull, name: label };
-        await orNothing(as.write(Anything, `DELETE ${labelsOfOne}/{name}`, asked));
+        const parameters = { ...placeOf(slug), issue_number: pull, name: label };
+        await orNothing(as.write(Anything, `DELETE ${labelsOfOne}/{name}`, parameters));
       }),
   };
 }

@@ -112,13 +112,13 @@ function othersText(told: GraphToTell): string[] {
 function reasonOf({ job, run }: Pick<FailedJobToTell, "job" | "run">): string {
   const outcome = run?.outcome ?? null;
   const exit = run?.exitCode ?? null;
-  const said = [
+  const facts = [
     outcome === null ? "failed" : outcome.replaceAll("_", " "),
     ...(exit === null ? [] : [`exit code ${exit}`]),
     ...[run?.failureClass ?? null].flatMap((name) => (name === null ? [] : [`class ${name}`])),
     ...[run?.message ?? job.reason].flatMap((text) => text ?? []),
   ];
-  return said.join(", ").replace(/[.\s]+$/, "");
+  return facts.join(", ").replace(/[.\s]+$/, "");
 }
 
 /**

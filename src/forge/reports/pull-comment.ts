@@ -31,11 +31,11 @@ export function pullComment(
   requests: readonly PullRequestToTell[],
   { isShown, most }: { readonly isShown: boolean; readonly most: number },
 ): PullComment | undefined {
-  const told = requests
+  const reported = requests
     .filter(isWorthTelling)
     .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? -1 : 1));
-  const latest = told.filter(
-    (request, i) => told.findIndex(({ suite }) => suite === request.suite) === i,
+  const latest = reported.filter(
+    (request, i) => reported.findIndex(({ suite }) => suite === request.suite) === i,
   );
   const [first] = latest;
   if (first === undefined) return undefined;
@@ -46,7 +46,7 @@ export function pullComment(
       : directions.some((direction) => direction === "regression" || direction === "mixed");
   if (!isShown && !latest.some(isNew)) return undefined;
 
-  const earlier = told.filter((request) => !latest.includes(request));
+  const earlier = reported.filter((request) => !latest.includes(request));
   const parts = [...latest.flatMap(partsOf), ...earlierPart(earlier)];
   const body = fitComment(parts, `[Complete report](${first.url}).`, most - roomForMarker);
   return { body, hasRegression };

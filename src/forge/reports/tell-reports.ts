@@ -124,11 +124,11 @@ async function tellGraph(
   const over = new Set(together.map(({ id }) => id));
   let shown: GraphToTell | undefined;
   for (const { id } of together) {
-    const told = await source.graph(tx, id);
-    if (told === undefined) continue;
-    if (told.graph.state === "running") over.delete(id);
-    if (shown === undefined || told.graph.state !== "cancelled") shown = told;
-    if (told.graph.state !== "cancelled") break;
+    const candidate = await source.graph(tx, id);
+    if (candidate === undefined) continue;
+    if (candidate.graph.state === "running") over.delete(id);
+    if (shown === undefined || candidate.graph.state !== "cancelled") shown = candidate;
+    if (candidate.graph.state !== "cancelled") break;
   }
   const [first] = together;
   if (shown === undefined || first === undefined) return over;

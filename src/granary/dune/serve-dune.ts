@@ -124,7 +124,7 @@ export function serveDune(parts: DuneParts): DuneServer {
       const stores = duneStores(database);
       void removeLeftovers(stores.v4.temp).catch(() => {});
       const session = start(database, stores, build);
-      const told = new Set<string>();
+      const reported = new Set<string>();
       const clients = new Set<Promise<void>>();
       const runtime = join(directory, "run", build.build.id);
       const endpointFile = daemonEndpointFile({ XDG_RUNTIME_DIR: runtime });
@@ -136,7 +136,7 @@ export function serveDune(parts: DuneParts): DuneServer {
           if (waits) void letInWhenWorth(session, client);
           else void session.prepared().then(() => client.greet());
           const heard = serveDuneClient(client, options, async (buildDirectory) => {
-            told.add(buildDirectory);
+            reported.add(buildDirectory);
             return session;
           }).then(() => session.left());
           clients.add(heard);
@@ -148,7 +148,7 @@ export function serveDune(parts: DuneParts): DuneServer {
         async learn() {
           await inTime(Promise.allSettled(clients), lastWordsMs);
           const found = await buildDirectories(where, variables, startedAtMs);
-          for (const one of new Set([...told, ...found])) await session.learn(one);
+          for (const one of new Set([...reported, ...found])) await session.learn(one);
           return session.soFar();
         },
         async finish() {

@@ -15,11 +15,11 @@ export function shareOfClasses({ strategies, sizeClasses }: Comparison, box: Box
       from += wide;
       const depth = sizeClasses.length === 1 ? 1 : 0.25 + (0.75 * index) / (sizeClasses.length - 1);
       const bar = `<rect class="bar" x="${px(x)}" y="${px(y + 3)}" width="${px(wide)}" height="${px(step - 6)}" fill-opacity="${px(depth)}"/>`;
-      const said = `${sizeClasses[index]}: ${((100 * runs) / all).toFixed(0)} %`;
+      const label = `${sizeClasses[index]}: ${((100 * runs) / all).toFixed(0)} %`;
       // Only if there is enough space.
       if (wide < 58) return bar;
       const style = depth > 0.6 ? "inbar dark" : "inbar";
-      return bar + text(x + 6, y + step / 2 + 4, said, { class: style });
+      return bar + text(x + 6, y + step / 2 + 4, label, { class: style });
     });
     const name = text(left - 6, y + step / 2 + 4, strategy, {
       class: "label",

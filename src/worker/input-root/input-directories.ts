@@ -60,8 +60,8 @@ export class InputDirectories {
       const { files: own } = inputDirectory(digest, { ...message, directories: [] }, nobody);
       for (const file of own) files.set(digestKey(file.digest), file.digest);
     }
-    const asked = [...files.values()].filter((digest) => !this.#local.holds(digest));
-    return [...missing, ...(asked.length === 0 ? [] : await farm.findMissing(asked))];
+    const notLocal = [...files.values()].filter((digest) => !this.#local.holds(digest));
+    return [...missing, ...(notLocal.length === 0 ? [] : await farm.findMissing(notLocal))];
   }
 
   /**

@@ -81,9 +81,9 @@ export async function chooseSandbox(
       } catch (reason) {
         const printed = printedBy(reason);
         const complaint = kind.complaint?.(`${printed} ${messageOf(reason)}`);
-        const told = complaint ?? (printed || messageOf(reason).split("\n")[0] || "failed");
+        const cause = complaint ?? (printed || messageOf(reason).split("\n")[0] || "failed");
         // Another /proc does not help when the program is missing.
-        if (refused.at(-1)?.endsWith(told) !== true) refused.push(`${name}: ${told}`);
+        if (refused.at(-1)?.endsWith(cause) !== true) refused.push(`${name}: ${cause}`);
       }
     }
   }

@@ -23,7 +23,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
     suites.data?.suites.find(({ name }) => name === form.suite) ?? suites.data?.suites[0];
   const { data: known } = useQuery(artifactsQuery(chosen?.name ?? ""));
   const change = (next: Partial<AskForm>) => setForm((now) => ({ ...now, ...next }));
-  const asked =
+  const request =
     chosen === undefined ? undefined : requestedRequest({ ...form, suite: chosen.name });
   const submit = useMutation({
     mutationFn: submitRequest,
@@ -36,7 +36,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          if (asked !== undefined) submit.mutate(asked);
+          if (request !== undefined) submit.mutate(request);
         }}
       >
         {suites.data !== undefined && chosen === undefined ? (
@@ -158,7 +158,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
           <button
             type="submit"
             className="primary"
-            disabled={asked === undefined || submit.isPending}
+            disabled={request === undefined || submit.isPending}
           >
             {submit.isPending ? "Asking…" : "Ask"}
           </button>

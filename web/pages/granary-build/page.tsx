@@ -81,10 +81,10 @@ function Facts({ build }: { readonly build: GranaryBuildReport }) {
 
 function Figures({ build }: { readonly build: GranaryBuildReport }) {
   const { bytes, counts, lead } = build;
-  const asked = requestedIn(counts);
+  const requested = requestedIn(counts);
   const facts: readonly (readonly [string, string])[] = [
-    ["Asked for", countText(asked, "result")],
-    ["Hits", `${hitsIn(counts).toLocaleString("en")}, ${shareText(hitsIn(counts), asked)}`],
+    ["Requests", countText(requested, "result")],
+    ["Hits", `${hitsIn(counts).toLocaleString("en")}, ${shareText(hitsIn(counts), requested)}`],
     [
       "Work saved",
       `${durationText(build.savedMs)}, as far as known; the times of parallel steps are added`,

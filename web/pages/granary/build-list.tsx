@@ -22,7 +22,7 @@ export function BuildList(props: {
 function BuildRow(props: { readonly build: GranaryBuildSummary; readonly isSelected: boolean }) {
   const { build, isSelected } = props;
   const { counts } = build;
-  const asked = requestedIn(counts);
+  const requested = requestedIn(counts);
   return (
     <li className={isSelected ? "selected" : ""} aria-current={isSelected}>
       <span className="what">
@@ -48,9 +48,9 @@ function BuildRow(props: { readonly build: GranaryBuildSummary; readonly isSelec
       </span>
       <SourceBar counts={counts} />
       <span className="number faint">
-        {asked === 0
+        {requested === 0
           ? "no requests"
-          : `${shareText(hitsIn(counts), asked)} of ${resultsText(asked)}`}
+          : `${shareText(hitsIn(counts), requested)} of ${resultsText(requested)}`}
       </span>
       <span
         className="number"

@@ -86,7 +86,7 @@ function DaysTable({ days }: { readonly days: readonly SavingsOfDay[] }) {
           <tr>
             <th scope="col">Day (UTC)</th>
             <th scope="col">Builds</th>
-            <th scope="col">Asked for</th>
+            <th scope="col">Requests</th>
             <th scope="col">Hits</th>
             <th scope="col">Fetched in time</th>
             <th scope="col">Work saved</th>

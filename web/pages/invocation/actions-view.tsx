@@ -203,11 +203,11 @@ function ActionCells({ action }: { action: InvocationAction }) {
 /** The invocation's own counts show when actions have changed. */
 function useLiveActions({ project, id, counts }: InvocationDetail): void {
   const client = useQueryClient();
-  const told = JSON.stringify(counts);
-  const before = useRef(told);
+  const countsText = JSON.stringify(counts);
+  const before = useRef(countsText);
   useEffect(() => {
-    if (before.current === told) return;
-    before.current = told;
+    if (before.current === countsText) return;
+    before.current = countsText;
     void client.invalidateQueries({ queryKey: ["invocation", project, id, "actions"] });
-  }, [told, client, project, id]);
+  }, [countsText, client, project, id]);
 }

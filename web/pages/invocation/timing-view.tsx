@@ -8,7 +8,7 @@ import { BlobLinks } from "./blob-links.tsx";
 /** How the time was spent, by the data of the farm and the tool. */
 export function TimingView({ invocation }: { invocation: InvocationDetail }) {
   const { counts, events } = invocation;
-  const asked = actionsIn(counts);
+  const actions = actionsIn(counts);
   const metrics = Object.entries(events?.metrics ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return (
     <section aria-label="Timing" className="view">
@@ -17,10 +17,10 @@ export function TimingView({ invocation }: { invocation: InvocationDetail }) {
           {durationText(Date.parse(invocation.endedAt) - Date.parse(invocation.startedAt))}
         </Fact>
         <Fact name="From the cache">
-          {asked === 0 ? "–" : `${Math.floor((100 * counts.hits) / asked)} %`}
+          {actions === 0 ? "–" : `${Math.floor((100 * counts.hits) / actions)} %`}
           <span className="faint">
             {" "}
-            {counts.hits.toLocaleString("en")} of {asked.toLocaleString("en")}
+            {counts.hits.toLocaleString("en")} of {actions.toLocaleString("en")}
           </span>
         </Fact>
         {events?.profile ? (

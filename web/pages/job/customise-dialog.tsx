@@ -28,9 +28,9 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
   const [reason, setReason] = useState("");
   const help = useId();
   const read = readPatch(useDeferredValue(text));
-  const asked: Customise | undefined =
+  const request: Customise | undefined =
     read.kind === "problem" ? undefined : { job: job.name, patch: read.patch, retrigger, after };
-  const { preview, apply } = useCustomising(graph.id, asked);
+  const { preview, apply } = useCustomising(graph.id, request);
   const named = reason.trim() === "" ? {} : { reason: reason.trim() };
   const problem = read.kind === "problem" ? read.problem : (apply.error ?? preview.error)?.message;
   return (
@@ -110,10 +110,10 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
           type="button"
           className="primary"
           disabled={
-            asked === undefined || problem !== undefined || preview.isFetching || apply.isPending
+            request === undefined || problem !== undefined || preview.isFetching || apply.isPending
           }
           onClick={() =>
-            asked !== undefined && apply.mutate({ ...asked, ...named }, { onSuccess: onClose })
+            request !== undefined && apply.mutate({ ...request, ...named }, { onSuccess: onClose })
           }
         >
           {apply.isPending ? "Doing it…" : "Customise it"}

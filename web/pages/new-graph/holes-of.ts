@@ -23,9 +23,13 @@ export function holesOf(catalog: CatalogDetail | undefined): Holes {
     (catalog?.entries ?? [])
       .filter((entry) => entry.kind === kind)
       .map(({ name, body }): Hole => {
-        const said = typeof body === "object" && body !== null ? body : {};
-        const description = "description" in said ? String(said.description) : "";
-        return { name, description, default: "default" in said ? said.default : undefined };
+        const attributes = typeof body === "object" && body !== null ? body : {};
+        const description = "description" in attributes ? String(attributes.description) : "";
+        return {
+          name,
+          description,
+          default: "default" in attributes ? attributes.default : undefined,
+        };
       });
   return {
     parameters: entries("parameter"),

@@ -26,8 +26,8 @@ export function StartForm({ search, onChange }: Props) {
   const navigate = useNavigate();
   const { data: repositories = [] } = useQuery(repositoriesQuery);
   const [numbers, setNumbers] = useState<SearchNumbers>({ step: 1, parallel: 1, sameResults: 1 });
-  const asked = requestedSearch(search, numbers);
-  const forecast = useQuery(forecastQuery(asked));
+  const request = requestedSearch(search, numbers);
+  const forecast = useQuery(forecastQuery(request));
   const start = useMutation({
     mutationFn: (wanted: StartSearch) => startSearch(wanted),
     onSuccess: ({ search: started }) =>
@@ -45,7 +45,7 @@ export function StartForm({ search, onChange }: Props) {
       onChange={(value) => setNumbers((now) => ({ ...now, [key]: value }))}
     />
   );
-  const problem = start.error ?? (asked === undefined ? null : forecast.error);
+  const problem = start.error ?? (request === undefined ? null : forecast.error);
   return (
     <form className="card form start-search" onSubmit={(event) => event.preventDefault()}>
       <h2>New search</h2>
@@ -109,7 +109,7 @@ export function StartForm({ search, onChange }: Props) {
           : null}
       </div>
       <div aria-live="polite" aria-busy={forecast.isFetching}>
-        {asked === undefined || forecast.data === undefined ? null : (
+        {request === undefined || forecast.data === undefined ? null : (
           <Forecast kind={kind} forecast={forecast.data.forecast} />
         )}
       </div>
@@ -121,8 +121,8 @@ export function StartForm({ search, onChange }: Props) {
       <button
         type="submit"
         className="primary"
-        disabled={asked === undefined || forecast.data === undefined || start.isPending}
-        onClick={() => asked !== undefined && start.mutate(asked)}
+        disabled={request === undefined || forecast.data === undefined || start.isPending}
+        onClick={() => request !== undefined && start.mutate(request)}
       >
         {start.isPending ? "Beginning…" : "Begin the search"}
       </button>

@@ -4,15 +4,15 @@ import { call } from "../../farm/ask.ts";
 import type { TimesSearch } from "./search.ts";
 
 export const timesQuery = (search: TimesSearch) => {
-  const asked = {
+  const query = {
     group: search.group ?? "kind",
     window: search.window ?? "7d",
     ...(search.repository === undefined ? {} : { repository: search.repository }),
     ...(search.branch === undefined ? {} : { branch: search.branch }),
   };
   return queryOptions({
-    queryKey: ["times", asked],
-    queryFn: ({ signal }) => call(timesEndpoints.times, { query: asked }, signal),
+    queryKey: ["times", query],
+    queryFn: ({ signal }) => call(timesEndpoints.times, { query }, signal),
     refetchInterval: 30_000,
   });
 };

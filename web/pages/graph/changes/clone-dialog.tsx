@@ -28,18 +28,18 @@ export function CloneDialog({ graphId, onClose }: Props) {
   const [ownSet, setOwnSet] = useState(false);
   const [id] = useState(newId);
   const chosen = useDeferredValue(selection.trim());
-  const asked: Clone = { mode, ownSet, ...(chosen === "" ? {} : { selection: chosen }) };
+  const request: Clone = { mode, ownSet, ...(chosen === "" ? {} : { selection: chosen }) };
   const params = { graph: graphId };
   const preview = useQuery({
-    queryKey: ["clone", graphId, asked],
-    queryFn: () => call(rerunEndpoints.clone, { params, body: { ...asked, dryRun: true } }),
+    queryKey: ["clone", graphId, request],
+    queryFn: () => call(rerunEndpoints.clone, { params, body: { ...request, dryRun: true } }),
     placeholderData: keepPreviousData,
     staleTime: 0,
     gcTime: 0,
     retry: false,
   });
   const clone = useMutation({
-    mutationFn: () => call(rerunEndpoints.clone, { params, body: { ...asked, id } }),
+    mutationFn: () => call(rerunEndpoints.clone, { params, body: { ...request, id } }),
     onSuccess: ({ graph }) =>
       graph !== null && navigate({ to: "/graphs/$id", params: { id: graph.id } }),
   });
