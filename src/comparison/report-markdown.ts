@@ -101,7 +101,7 @@ function greatest(changes: readonly CaseComparison[]): string[] {
   );
   return [
     [
-      "#### The greatest changes",
+      "#### The largest changes",
       "",
       "| | case | metric | change | how surely |",
       "|---|---|---|---:|---|",

@@ -111,7 +111,7 @@ function attentionText(summaries: readonly MetricSummary[], report: ReportFacts)
     ({ direction, deservesAttention }) =>
       deservesAttention && (direction === "regression" || direction === "mixed"),
   );
-  if (bad || report.newlyBroken.length > 0) return " Somebody should look at it.";
+  if (bad || report.newlyBroken.length > 0) return " Please check it.";
   return summaries.some(({ direction }) => direction !== "none")
     ? " Nothing needs to be done."
     : "";

@@ -4,7 +4,7 @@ import { templateAdvice } from "./template-advice.ts";
 const names = { parameters: ["level"], switches: ["nightly"] };
 
 test.each([
-  ["files", '; "commit" has sha, subject, author, and nothing else; what is of "switches"'],
+  ["files", '; "commit" has sha, subject, author, and nothing else; values of "switches"'],
   ["nightyl", '; did you mean "nightly"?'],
   ["subjetc", '; did you mean "subject"?'],
 ])("of a property %s that no value has, it says what there is", (name, says) => {

@@ -103,7 +103,7 @@ describe("the reason", () => {
     },
     {
       given: { waiting: waiting(90, 2_000) },
-      says: "nothing runs and 90 executions of about 2 s wait, to begin within 60 s of their time",
+      says: "nothing runs and 90 executions of about 2 s wait, to start within 60 s of their time",
     },
     {
       given: {
@@ -114,7 +114,7 @@ describe("the reason", () => {
         remainingMs: 600_000,
         most: 1,
       },
-      says: "1 execution runs and 1 execution of about 10 min waits, to begin within 60 s of their time; 2 workers would be needed, 1 is the declared maximum",
+      says: "1 execution runs and 1 execution of about 10 min waits, to start within 60 s of their time; 2 workers would be needed, 1 is the declared maximum",
     },
     {
       given: { arrivals: { perSecond: 2, eachMs: 4_000 }, slotsPerWorker: 4 },

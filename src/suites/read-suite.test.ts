@@ -102,7 +102,7 @@ describe("a definition", () => {
     {
       what: "an unknown hole",
       change: (d) => void (d.compile.profiles.emit.args = ["--outDir", "{output}"]),
-      says: "compile.profiles.emit.args[1]: {output} is filled by nothing",
+      says: "compile.profiles.emit.args[1]: {output} has no value",
     },
     {
       what: "a path that leads out",
@@ -232,7 +232,7 @@ describe("a file", () => {
       says: "has an anchor or an alias",
     },
     { what: "a merge", yaml: "a:\n  <<: {b: 1}\n", says: '"<<" cannot be a key' },
-    { what: "a key twice", yaml: "a: 1\na: 2\n", says: 'x.yml:2:1: the key "a" stands here twice' },
+    { what: "a key twice", yaml: "a: 1\na: 2\n", says: 'x.yml:2:1: the key "a" occurs twice here' },
     { what: "a prototype", yaml: "__proto__: {}\n", says: '"__proto__" cannot be a key' },
     { what: "depth", yaml: "[".repeat(20_000), says: "deep" },
     {

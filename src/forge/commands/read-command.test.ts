@@ -72,7 +72,7 @@ describe("a command", () => {
     ["@grange build 012345", /"012345" is not a commit/],
     [`@grange build ${sha}0`, /is not a commit/],
     ["@grange retrigger (a", /selection, column \d+: this bracket is never closed/],
-    ["@grange cancel everything", /cancel takes nothing, and "everything" follows it/],
+    ["@grange cancel everything", /cancel has no arguments, but "everything" follows it/],
     ["@grange approve 0123456 and more", /approve takes one commit, and "and" follows it/],
     ["@grange approve --force", /"--force" is not a commit/],
     ["@grange help\n@grange cancel", /a comment has one command/],

@@ -169,7 +169,7 @@ describe("a graph's check run", () => {
 
     expect(annotations).toHaveLength(50);
     expect(summary.length).toBeLessThan(65_536);
-    expect(summary).toMatch(/more than a check run holds: \d+ parts are left out/);
+    expect(summary).toMatch(/A check run cannot contain everything: \d+ parts are left out/);
   });
 
   test("shows the text of jobs only as plain text", () => {

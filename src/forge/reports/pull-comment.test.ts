@@ -110,7 +110,7 @@ describe("a text that is too long", () => {
     expect(body.length).toBeLessThanOrEqual(2_000);
     expect(body).toMatch(/^### Benchmarks of/);
     expect(body).toMatch(
-      /\*\d+ parts? (is|are) left out: a comment cannot contain all of them\. \[All of it\]\(https:/,
+      /\*\d+ parts? (is|are) left out: a comment cannot contain all of them\. \[Complete report\]\(https:/,
     );
     expect(body).toContain("To see the same by hand");
   });

@@ -47,7 +47,7 @@ describe("a list of inputs", () => {
   });
 
   test.each([
-    { list: "Makefile", says: /names "Makefile", which is outside of what may be found/ },
+    { list: "Makefile", says: /names "Makefile", which is outside of the allowed files/ },
     { list: "src/z.ml", says: /names "src\/z.ml", which is not in the commit/ },
     { list: "src/a.ml\nsrc/../x", says: /line 2: "src\/..\/x" has the name "\.\."/ },
     { list: "{a", says: /the list: the pattern "\{a"/ },

@@ -44,7 +44,7 @@ test("a blocked job names the jobs that it waits for, and the reason of the firs
     root: { name: "build", state: "ready" },
     jobs: [{ name: "pack", state: "blocked" }],
     count: 1,
-    sentence: "waits for pack; before all, build is next to be prepared",
+    sentence: "waits for pack; first of all, build is next to be prepared",
   });
   await farm.prepare();
   const [held] = await farm.claim(1_000);

@@ -185,7 +185,7 @@ function whyTooSmall(
       asked: sizeClass,
       greatest,
       workers,
-      sentence: `waits for a worker of size class ${range}: ${counted(workers, "worker")} could run it but for the size (${offered})`,
+      sentence: `waits for a worker of size class ${range}: ${counted(workers, "worker")} could run it except for the size (${offered})`,
       advice: `start a worker of size class ${most}, or ask for another`,
     };
   }

@@ -80,7 +80,7 @@ const reasons: readonly {
     },
     kind: "dependency",
     sentence:
-      "waits for test; before all, build waits for a worker with OSFamily=windows: workers offer OSFamily=linux",
+      "waits for test; first of all, build waits for a worker with OSFamily=windows: workers offer OSFamily=linux",
   },
   {
     facts: {
@@ -133,7 +133,7 @@ const reasons: readonly {
   {
     facts: { kind: "limited", limit: "the most workers of talos", most: 3 },
     kind: "limit",
-    sentence: "waits because the most workers of talos allows 3 runs at once",
+    sentence: "waits because the most workers of talos allows 3 runs at the same time",
   },
   {
     facts: queued({ requirements: { OSFamily: "linux", gpu: "cuda" } }),
@@ -239,7 +239,7 @@ const reasons: readonly {
     },
     kind: "starting",
     sentence:
-      "was assigned to worker mac-7, whose last word came 60 s ago; when its lease ends, in 19 min, another one gets it",
+      "was assigned to worker mac-7, whose last message came 60 s ago; when its lease ends, in 19 min, another one gets it",
   },
 ];
 
@@ -301,7 +301,7 @@ test("advice for the first job of the chain is also advice for the job that wait
       root: { name: "approve", state: "waiting", facts: approve },
     }),
   ).toMatchObject({
-    sentence: "waits for ship; before all, approve waits for a person to release it",
+    sentence: "waits for ship; first of all, approve waits for a person to release it",
     advice: 'alice or qa-* may release it, with the grant "release" on release of rxjs',
   });
 });

@@ -192,7 +192,7 @@ describe("the rules of an action", () => {
   });
 
   test.each([
-    { rules: "{", says: "no JSON" },
+    { rules: "{", says: "not JSON" },
     { rules: '{"errors":["(a"]}', says: "not closed" },
     { rules: '{"errors":["(a)\\\\1"]}', says: "refers back" },
     { rules: '{"later":1}', says: "cannot be used" },

@@ -41,7 +41,7 @@ function unmetRules(rules: OutcomeRules, seen: Seen): string[] {
   }
   const missing = (rules.success ?? [])
     .filter((pattern) => !seen.patterns.has(pattern))
-    .map((pattern) => `no line of the log fits ${pattern}`);
+    .map((pattern) => `no line of the log matches ${pattern}`);
   const numbers = Object.entries(rules.numbers ?? {}).flatMap(([name, rule]) =>
     unmetNumber(name, rule, seen),
   );
