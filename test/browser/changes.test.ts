@@ -106,7 +106,7 @@ test("an edge can be waived only with a reason", async () => {
   const { page, faults } = await open("/graphs/waive?job=build");
   const panel = page.getByRole("complementary", { name: "Job build" });
   await panel.getByRole("button", { name: "waive…" }).click();
-  const dialog = page.getByRole("dialog", { name: "Let build go on without lint" });
+  const dialog = page.getByRole("dialog", { name: "Let build continue without lint" });
   const apply = dialog.getByRole("button", { name: "Do exactly this" });
   expect(await apply.isDisabled()).toBe(true);
   await dialog.getByLabel(/Why\?/).fill("   ");

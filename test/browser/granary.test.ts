@@ -52,7 +52,7 @@ test("the list shows the saved time, loads older builds, and opens one by keyboa
   const { page, faults } = await open("/");
   await page.getByRole("link", { name: "Granary" }).click();
   await page.getByRole("img", { name: /Requests of builds in 30 days: \d+ % of/ }).waitFor();
-  await page.getByText("Prefetched").waitFor();
+  await page.getByText("Prefetched", { exact: true }).waitFor();
   await page.getByText("The farm’s store has").waitFor();
   const rows = page.locator(".granary-builds > li");
   await rows.nth(49).waitFor();
@@ -117,7 +117,7 @@ test("an index lists its results in the order of first use, page by page, and ma
   await rows.nth(399).waitFor();
 
   const gone = granary.results.slice(0, 400).filter(({ here }) => !here).length;
-  await page.getByText(`${gone} results of the 400 below are not here any more`).waitFor();
+  await page.getByText(`${gone} results of the 400 below are deleted`).waitFor();
   await page.getByRole("link", { name: "Builds of it" }).click();
   await page.waitForURL(/\/granary\?commit=/);
   expect(faults).toEqual([]);
@@ -127,7 +127,7 @@ test("an index lists its results in the order of first use, page by page, and ma
 test("a release needs a confirmation, is refused with the reason, and works with the permission", async () => {
   granary.mayRelease = false;
   const { page, faults } = await open("/granary/quarantine");
-  await page.getByText("Given to 2 builds, which published 214 results afterwards").waitFor();
+  await page.getByText("Sent to 2 builds, which published 214 results afterwards").waitFor();
   await page.getByText("2 files differ").click();
   await page.getByText("_build/default/bin/main.exe").waitFor();
 
@@ -158,7 +158,7 @@ test("without a granary, the page shows the command to type", async () => {
     await page.getByRole("heading", { name: "No builds yet" }).waitFor();
     await page.getByText("export GRANGE_SERVER=http://127.0.0.1").waitFor();
     await page.getByText("grange exec -- make").waitFor();
-    await page.getByText("was not counted yet; it may grow as large as the disk").waitFor();
+    await page.getByText("has not been counted yet; it may grow as large as the disk").waitFor();
     await page.getByRole("link", { name: "Indexes" }).click();
     await page.getByRole("heading", { name: "No indexes yet" }).waitFor();
     await page.getByRole("link", { name: "Quarantine" }).click();
