@@ -153,7 +153,7 @@ test("files replace their pointers; a failure names the files and the remedy", a
     plain,
   ]);
   await expect(replacePointers(services, server.repository, [plain, lost])).rejects.toThrow(
-    /^inputs: lost\.bin kept by Git LFS: its LFS server says .*Object does not exist.*"lfs: false" reads the pointers/,
+    /^inputs: lost\.bin kept by Git LFS: its LFS server reports .*Object does not exist.*"lfs: false" reads the pointers/,
   );
   await expect(replacePointers(services, "git@host:team/app.git", [lost])).rejects.toThrow(
     "over HTTP only",
