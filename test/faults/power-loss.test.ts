@@ -6,7 +6,7 @@ import { faultyDisk, faultyDiskNeeds, mountNamespace } from "../support/faulty-d
 import { needs } from "../support/needs/needs.ts";
 import { losePower } from "./power-loss.ts";
 
-/** A new one each time: what it was is in the failure. */
+/** A new one for each run: a failure prints it. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
 test(

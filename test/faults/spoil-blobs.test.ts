@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { spoilBlobs } from "./spoil-blobs.ts";
 
-/** A new one each time: what it was is in the failure. */
+/** A new one for each run: a failure prints it. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
 test(`of blobs that are corrupt, truncated, swapped or missing none is served, and all graphs end green (seed ${seed})`, async () => {

@@ -1,10 +1,16 @@
 import { exactly, type Measurement, type Show } from "../row.ts";
 import { runTests } from "../run-tests.ts";
+import { brokenDisks, manyBrokenDisks } from "./broken-disks.ts";
 import { claimsOfManyWorkers } from "./claims-of-many-workers.ts";
 import { durableBlobs } from "./durable-blobs.ts";
 import { parallelSubmissions } from "./parallel-submissions.ts";
+import { manyPowerLosses, powerLosses } from "./power-losses.ts";
+import { manyRandomCuts, randomCuts } from "./random-cuts.ts";
 import { manyRandomKills, randomKills } from "./random-kills.ts";
+import { manyRandomStops, randomStops } from "./random-stops.ts";
+import { manySecondServers, secondServers } from "./second-servers.ts";
 import { longSimulation, plantedBugsFound, simulation } from "./simulation.ts";
+import { manySpoiledBlobs, spoiledBlobs } from "./spoiled-blobs.ts";
 
 /** Whether a farm recovers from failures, and works under load. */
 export const recoveryShow: Show = {
@@ -16,25 +22,36 @@ export const recoveryShow: Show = {
     randomKills,
     manyRandomKills,
     byTests("backup under load, everything destroyed, restored", "test/faults/backup.test.ts"),
+    randomStops,
+    manyRandomStops,
+    secondServers,
+    manySecondServers,
     byTests(
-      "two servers: on one directory, with stores of their own, on one database",
-      "test/faults/shared-data-directory.test.ts",
+      "two servers: with stores of their own, on one database",
       "test/faults/two-servers.test.ts",
       "src/server/blob-storage/claim-store.test.ts",
     ),
+    randomCuts,
+    manyRandomCuts,
     byTests(
-      "partitions of the network",
+      "a network that fails for less and more than a lease",
       "test/faults/lost-network.test.ts",
       "test/faults/network-cut.test.ts",
       "src/db/time-limits.test.ts",
     ),
-    byTests("full disks", "test/faults/full-disk.test.ts"),
+    brokenDisks,
+    manyBrokenDisks,
+    byTests("full disks, and what they say", "test/faults/full-disk.test.ts"),
+    spoiledBlobs,
+    manySpoiledBlobs,
     byTests(
-      "corrupt, truncated, swapped and missing blobs",
+      "blobs that are lost: found by a check of the store, and made again",
       "src/server/retention/start-scrub.test.ts",
       "src/cas/verifying-blob-store.test.ts",
       "src/graphs/lost-inputs.test.ts",
     ),
+    powerLosses,
+    manyPowerLosses,
     claimsOfManyWorkers,
     parallelSubmissions,
     durableBlobs,

@@ -23,7 +23,7 @@ export interface ObservedLoad {
   remove(): Promise<void>;
 }
 
-export interface SubmittedLoad {
+interface SubmittedLoad {
   readonly id: string;
   readonly commit: string;
 }
