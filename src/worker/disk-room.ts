@@ -2,10 +2,20 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "#core/fault.ts";
 
-/** The disk, or this user's quota on it, is full. */
-const fullDiskCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
+/** The disk, or this user's quota on it, is full; it is read-only or fails; or the worker has too many open files. */
+const fullDiskCodes: ReadonlySet<unknown> = new Set([
+  "ENOSPC",
+  "EDQUOT",
+  "EROFS",
+  "EIO",
+  "EMFILE",
+  "ENFILE",
+]);
 
-/** Returns whether a full disk of this machine caused a failure; also checks the causes of errors. */
+/**
+ * Returns whether this machine's disk, and not the action, caused a failure: it takes no file at present. Also checks
+ * the causes of errors.
+ */
 export function isDiskFull(reason: unknown): boolean {
   for (let each = reason; each instanceof Error; each = each.cause)
     if ("code" in each && fullDiskCodes.has(each.code)) return true;
