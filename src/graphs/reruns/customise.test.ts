@@ -140,7 +140,7 @@ test("a job continues to make the outputs that others use by name", async () => 
 
   await expect(
     farm.customise(id, { job: "a", patch: { outputs: ["log"] }, after: 1 }),
-  ).rejects.toThrow('b takes "dist/app" of it');
+  ).rejects.toThrow('b uses "dist/app" of it');
 });
 
 describe("when several people customise one job", () => {
