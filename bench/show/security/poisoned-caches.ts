@@ -1,11 +1,11 @@
 import { allTools } from "../../../test/build-tools/caches/all-tools.ts";
-import { poisonOverHttp, protocols } from "../../../test/poisoned-caches/over-http.ts";
+import { poisonOverHttp, protocols } from "../../../test/isolation/poisoned-caches/over-http.ts";
 import {
   attackers,
   openPoisonFarm,
   type PoisonFarm,
-} from "../../../test/poisoned-caches/poison-farm.ts";
-import { poisonWithTool } from "../../../test/poisoned-caches/with-real-tool.ts";
+} from "../../../test/isolation/poisoned-caches/poison-farm.ts";
+import { poisonWithTool } from "../../../test/isolation/poisoned-caches/with-real-tool.ts";
 import type { Measurement, Row } from "../row.ts";
 
 interface Attempt {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import type { Principal } from "#access/principal.ts";
 import { sql } from "#db/sql.ts";
-import { type FarmHere, startFarmHere } from "../support/farm-here.ts";
-import { openHeldJobs } from "../support/held-jobs.ts";
-import { sampleRepository } from "../support/sample-repository.ts";
+import { type FarmHere, startFarmHere } from "../../support/farm-here.ts";
+import { openHeldJobs } from "../../support/held-jobs.ts";
+import { sampleRepository } from "../../support/sample-repository.ts";
 
 /** Where a tool writes, and with which token. */
 export interface Access {

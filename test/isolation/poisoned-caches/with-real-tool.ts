@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ToolDriver } from "../build-tools/caches/tool-driver.ts";
+import type { ToolDriver } from "../../build-tools/caches/tool-driver.ts";
 import type { Attacker, PoisonFarm } from "./poison-farm.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { testedTools } from "../build-tools/caches/all-tools.ts";
-import { curl } from "../support/needs/machine-needs.ts";
-import { needs } from "../support/needs/needs.ts";
+import { testedTools } from "../../build-tools/caches/all-tools.ts";
+import { curl } from "../../support/needs/machine-needs.ts";
+import { needs } from "../../support/needs/needs.ts";
 import { poisonOverHttp, protocols } from "./over-http.ts";
 import { attackers, openPoisonFarm, type PoisonFarm } from "./poison-farm.ts";
 import { poisonWithTool } from "./with-real-tool.ts";
