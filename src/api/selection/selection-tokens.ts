@@ -75,9 +75,8 @@ function readWord(text: string, start: number): Word {
       pattern[pattern.length - 1] += quoted.content;
       at = quoted.end - 1;
     } else if (sign === "*") {
-      // Consecutive stars mean the same as one.
-      if (pattern.length === 1 || pattern.at(-1) !== "" || text.charAt(at - 1) !== "*")
-        pattern.push("");
+      // Consecutive stars mean the same as one, also with empty quotes between them.
+      if (pattern.length === 1 || pattern.at(-1) !== "") pattern.push("");
     } else if (sign === ":" && key === undefined) {
       key = keyOf(pattern, start + 1);
       pattern = [""];

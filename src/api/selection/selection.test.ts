@@ -184,3 +184,7 @@ describe("a pattern with stars", () => {
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 });
+
+test("stars with empty quotes between them mean the same as one star", () => {
+  expect(parseSelection('a*""*b')).toEqual(parseSelection("a*b"));
+});
