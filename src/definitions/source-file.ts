@@ -1,14 +1,5 @@
-import {
-  isAlias,
-  isCollection,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  visit,
-} from "yaml";
+import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node, visit } from "yaml";
+import { parseBoundedYaml } from "#core/bounded-yaml.ts";
 import { messageOf } from "#core/fault.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import type { DefinitionProblem } from "./definition-problems.ts";
@@ -110,6 +101,9 @@ function linesAt(text: string, offsets: ReadonlyMap<string, number>): Map<string
   return lines;
 }
 
+/** The full parser's own limit, so that the message about `definitionLimits.depth` has the place. */
+const mostNesting = 2 * definitionLimits.depth;
+
 /**
  * More open brackets than this are not a mistake but an attack. The parser takes about 10 µs for each of them, without
  * a pause, before it reports that they are nested too deeply.
@@ -137,7 +131,7 @@ function readWholly(file: string, text: string): SourceFile | DefinitionProblem[
   };
   try {
     const document = withoutStackTraces(() =>
-      parseDocument(text, {
+      parseBoundedYaml(text, mostNesting, {
         lineCounter: lines,
         version: "1.2",
         prettyErrors: false,

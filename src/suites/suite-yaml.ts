@@ -7,9 +7,9 @@ import {
   isSeq,
   LineCounter,
   type Node,
-  parseDocument,
   visit,
 } from "yaml";
+import { parseBoundedYaml } from "#core/bounded-yaml.ts";
 import { messageOf } from "#core/fault.ts";
 import { suiteLimits } from "./suite-limits.ts";
 import { type Finding, type SuiteProblem, SuiteProblems } from "./suite-problems.ts";
@@ -35,7 +35,7 @@ export function readSuiteText(where: string, text: string): SuiteText {
     return { line, column: col };
   };
   try {
-    const document = parseDocument(text, {
+    const document = parseBoundedYaml(text, 2 * suiteLimits.depth, {
       lineCounter: lines,
       version: "1.2",
       prettyErrors: false,

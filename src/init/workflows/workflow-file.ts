@@ -1,11 +1,13 @@
-import { parse } from "yaml";
 import { z } from "zod";
+import { parseBoundedYaml } from "#core/bounded-yaml.ts";
 import { messageOf } from "#core/fault.ts";
 
 /** Larger files are not workflows that a person wrote. */
 const maxCharacters = 512 * 1024;
 /** The limit for the expansion of aliases; GitHub itself supported none for years. */
 const maxAliasCount = 100;
+/** Workflows nest maps and lists about ten deep. */
+const maxDepth = 64;
 
 const Scalar = z
   .union([z.string(), z.number(), z.boolean(), z.null().transform(() => "")])
@@ -63,7 +65,10 @@ export function readWorkflow(text: string): { workflow: Workflow } | { problem: 
   if (text.length > maxCharacters) return { problem: `is larger than ${maxCharacters} characters` };
   let value: unknown;
   try {
-    value = parse(text, { maxAliasCount, logLevel: "error" });
+    const document = parseBoundedYaml(text, maxDepth, { logLevel: "error" });
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    value = document.toJS({ maxAliasCount });
   } catch (reason) {
     return { problem: `is no YAML that can be read: ${messageOf(reason).split("\n")[0]}` };
   }
