@@ -176,6 +176,7 @@ async function graphClientOf(world: World, planned: PlannedGraph, n: number): Pr
     world.actions.set(key, { behaviour, jobs });
   }
   const plan = planOf(planned.jobs, source);
+  const sentAt = loop.nowMs;
   await untilAnswered(
     loop,
     () => network.call(world.anyServer(), callMs, ({ db }) => storeGraph(db, id, plan)),
@@ -185,7 +186,7 @@ async function graphClientOf(world: World, planned: PlannedGraph, n: number): Pr
   // A graph that shares its actions may find results that were made for the other one.
   const isAlone = world.scenario.graphs.every(({ sharesWith }) => sharesWith === undefined);
   const order = isAlone ? { needs } : {};
-  world.observe({ kind: "submitted", graph: id, at: loop.nowMs, ...promised, ...order });
+  world.observe({ kind: "submitted", graph: id, at: sentAt, ...promised, ...order });
   const asked: Promise<void>[] = [];
   if (planned.cancelAfterMs !== undefined) asked.push(cancel(world, id, planned.cancelAfterMs));
   else if (planned.retriggerAfterMs !== undefined)

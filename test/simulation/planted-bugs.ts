@@ -166,6 +166,7 @@ const graphs: readonly PlantedBug[] = [
     what: "Taskcluster: a task is scheduled before its dependencies are resolved",
     statements: [
       ["where state = 'ready' and kind in", "where state in ('ready', 'blocked') and kind in"],
+      ["job.state = 'blocked' as is_blocked", "false as is_blocked"],
       [/where job\.state = 'ready'(?=\s*$)/, "where job.state in ('ready', 'blocked')"],
     ],
     canShowIn: withGraphs,

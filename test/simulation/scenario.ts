@@ -88,7 +88,7 @@ export interface Scenario {
 }
 
 /** Shorter than usual, and in the usual proportions: a seed is a minute of the farm's time. */
-export const simulatedTimes = {
+const simulatedTimes = {
   leaseMs: 6_000,
   heartbeatMs: 1_500,
   rescueEveryMs: 1_500,

@@ -43,7 +43,7 @@ const noFaults: DatabaseFaults = {
 };
 
 /** A change of the farm's statements or of its database interface, by which a bug is planted. */
-export interface DatabaseBug {
+interface DatabaseBug {
   /** Returns the statement that is run instead. */
   rewrite?(text: string): string;
   /** Whether a transaction is acknowledged before it is committed. */

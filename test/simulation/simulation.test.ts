@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { again, runSeeds, searchBugs } from "./run-simulation.ts";
 
-// The figures of the gate: with two processors it takes about a minute. `npm run show -- recovery` runs more.
-const gate = { seeds: 40, seedsPerBug: 25, bugsNotFound: 2 };
+// The figures of the gate, for less than a minute on two idle processors. Some bugs need more seeds than it has:
+// `npm run show -- recovery` runs 2,000 seeds, and up to 100 for each bug.
+const gate = { seeds: 30, seedsPerBug: 8, bugsFound: 14 };
 
 test("a seed replays exactly, alone and after other seeds", async () => {
   const [together, alone] = await Promise.all([runSeeds(11, 6), runSeeds(13, 1)]);
@@ -13,10 +14,8 @@ test("a seed replays exactly, alone and after other seeds", async () => {
 });
 
 test(`with ${gate.seeds} seeds of faults, no promise is broken`, async () => {
-  const from = 1 + Math.floor(Math.random() * 2 ** 31);
-  const broken = (await runSeeds(from, gate.seeds)).filter(
-    ({ violations }) => violations.length > 0,
-  );
+  // Always the same ones, so that only a change of the farm can make it fail.
+  const broken = (await runSeeds(1, gate.seeds)).filter(({ violations }) => violations.length > 0);
 
   expect(
     broken.map(({ seed, violations }) => ({ again: again(seed), violation: violations[0] })),
@@ -30,5 +29,7 @@ test("known bugs of such systems are found when they are planted", async () => {
   expect(searches.filter(({ absent }) => absent.length > 0)).toEqual([]);
   expect(searches.length).toBeGreaterThanOrEqual(20);
   const missed = searches.filter(({ seed }) => seed === undefined).map(({ bug }) => bug);
-  expect(missed.length, `not found: ${missed.join(", ")}`).toBeLessThanOrEqual(gate.bugsNotFound);
+  expect(searches.length - missed.length, `not found: ${missed.join(", ")}`).toBeGreaterThanOrEqual(
+    gate.bugsFound,
+  );
 });

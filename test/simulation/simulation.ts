@@ -3,7 +3,7 @@ import { startClient, startGraphClient } from "./clients.ts";
 import { EventLoop } from "./event-loop.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import { recoveryMs, type Scenario, scenarioOf } from "./scenario.ts";
-import { killServer, type RunningServer, serverDied, startServer } from "./server.ts";
+import { killServer, serverDied, startServer } from "./server.ts";
 import { type CommitFault, type DatabaseFaults, SimulatedDatabase } from "./simulated-database.ts";
 import { simulateRandomness, simulateTime } from "./simulated-host.ts";
 import { SimulatedWorker } from "./worker.ts";
@@ -170,5 +170,3 @@ function stop(
   world.loop.trace(`${process.name} is stopped for ${ms} ms`);
   process.stoppedUntilMs = world.loop.nowMs + ms;
 }
-
-export type { RunningServer };

@@ -50,7 +50,11 @@ export class World {
       running: undefined,
     }));
     const { leaseMs = 15_000, mostAttempts = 5 } = scenario.times;
-    this.#checker = new HistoryChecker({ leaseMs, mostAttempts });
+    this.#checker = new HistoryChecker({
+      leaseMs,
+      mostAttempts,
+      sizeRetries: scenario.isSized ? 1 : 0,
+    });
   }
 
   /** Judges what a client, a worker or a receiver has seen, at once. */

@@ -61,18 +61,23 @@ export type ExecutionObservation =
 
 export interface ExecutionRules {
   readonly leaseMs: number;
+  /** After this many lost or failed attempts an execution is given up. */
   readonly mostAttempts: number;
+  /** Attempts beyond these, on other size classes; none when absent. */
+  readonly sizeRetries?: number;
 }
 
 /** What is wrong, with the name of the promise. */
-export interface Broken {
+interface Broken {
   readonly promise: "P1" | "P2" | "P3" | "attempts";
   readonly about: string;
   readonly what: string;
 }
 
-/** The clocks of a farm's servers follow one clock; this is how well. */
-const toleranceMs = 200;
+/**
+ * How far the clock of a server may be from the true time: it reads that of the database, whose answer may be late.
+ */
+export const clockErrorMs = 2_500;
 
 interface SeenLease {
   readonly process: string;
@@ -114,8 +119,8 @@ export class ExecutionHistory {
         return this.#handedOut(seen, one)
           .flatMap((what) => broken("P2", what))
           .concat(
-            seen.attempt > this.#rules.mostAttempts
-              ? broken("attempts", `attempt ${seen.attempt} of at most ${this.#rules.mostAttempts}`)
+            seen.attempt > this.#mostAttempts()
+              ? broken("attempts", `attempt ${seen.attempt} of at most ${this.#mostAttempts()}`)
               : [],
           );
       case "kept": {
@@ -161,6 +166,10 @@ export class ExecutionHistory {
     );
   }
 
+  #mostAttempts(): number {
+    return this.#rules.mostAttempts + (this.#rules.sizeRetries ?? 0);
+  }
+
   #of(execution: string): SeenExecution {
     const known = this.#executions.get(execution) ?? {
       leases: new Map(),
@@ -188,7 +197,7 @@ export class ExecutionHistory {
     for (const [epoch, lease] of one.leases) {
       if (epoch >= seen.epoch || lease.isLetGo || one.isCancelled) continue;
       const leftMs = lease.keptUntil - seen.at;
-      if (leftMs > toleranceMs)
+      if (leftMs > clockErrorMs)
         wrong.push(
           `${seen.process} got it ${Math.round(leftMs)} ms before the lease of ${lease.process} was over`,
         );

@@ -1,4 +1,5 @@
 import {
+  clockErrorMs,
   ExecutionHistory,
   type ExecutionObservation,
   type ExecutionRules,
@@ -248,7 +249,7 @@ export class HistoryChecker {
       const waits = one.timers[job];
       if (state === "succeeded" && waits !== undefined && seen.at !== undefined) {
         const earlyMs = one.submittedAt + waits - seen.at;
-        if (earlyMs > 0)
+        if (earlyMs > clockErrorMs)
           wrong.push({
             promise: "edges",
             subject: graph,
