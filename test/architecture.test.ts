@@ -268,6 +268,7 @@ const ownerOf: Record<string, string> = {
   token: "access",
   grant_rule: "access",
   access_choice: "access",
+  role: "access",
   signing_key: "access",
   signature: "access",
   repository: "graphs",

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { RoleVerb } from "#core/role.ts";
 import { readingVerbs } from "#core/verb.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { keepPrincipal } from "./principal.store.ts";
-import { anyone, Grant } from "./principal.ts";
+import { anyone, Grant, type GrantToGive } from "./principal.ts";
 
 const absent = <Shape extends z.ZodType>(shape: Shape) =>
   shape.nullable().transform((value) => value ?? undefined);
@@ -21,13 +22,21 @@ const columns = sql`
   size_class_cap as "sizeClassCap", cost_cap as "costCap"
 `;
 
-/** Returns the grants of a principal; empty for an unknown name. */
+/** All grants, with those of a role replaced by a grant for each of its verbs. */
+const grantsOfVerbs = sql`(
+  select grant_rule.id, principal, unnest(coalesce(role.verbs, array[verb])) as verb, repository, branch,
+    priority_cap, top, pool, label, size_class_cap, cost_cap
+  from grant_rule left join role on grant_rule.verb = 'role:' || role.name
+  where role.name is not null or verb not like 'role:%'
+) as grant_of_verb`;
+
+/** Returns the grants of a principal, with the verbs of its roles; empty for an unknown name. */
 export function grantsOf(tx: Tx, principal: string): Promise<Grant[]> {
   return tx.many(
     StoredGrant,
     sql`
       select ${columns}
-      from grant_rule where principal = ${principal} order by id
+      from ${grantsOfVerbs} where principal = ${principal} order by id
     `,
   );
 }
@@ -37,7 +46,7 @@ export function effectiveGrants(tx: Tx, principals: readonly string[]): Promise<
   return tx.many(
     StoredGrant,
     sql`
-      select ${columns} from grant_rule
+      select ${columns} from ${grantsOfVerbs}
       where principal = any(${principals}) or (principal = ${anyone} and verb = any(${readingVerbs}))
       order by id
     `,
@@ -45,12 +54,14 @@ export function effectiveGrants(tx: Tx, principals: readonly string[]): Promise<
 }
 
 const GrantRule = StoredGrant.extend({
+  verb: z.union([Grant.shape.verb, RoleVerb]),
   principal: z.string(),
   createdAt: z.date(),
   createdBy: z.string(),
 });
 export type GrantRule = z.infer<typeof GrantRule>;
 
+/** Returns the grants as they were given: a grant of a role is one grant. */
 export function listGrants(tx: Tx): Promise<GrantRule[]> {
   return tx.many(
     GrantRule,
@@ -66,7 +77,7 @@ export function listGrants(tx: Tx): Promise<GrantRule[]> {
 export async function insertGrant(
   tx: Tx,
   principal: string,
-  grant: Grant,
+  grant: GrantToGive,
   createdBy: string,
 ): Promise<boolean> {
   await keepPrincipal(tx, principal);
@@ -84,7 +95,7 @@ export async function insertGrant(
 /** Selects rules of a principal; an absent pattern selects all. */
 export interface NamedGrants {
   readonly principal: string;
-  readonly verb: Grant["verb"];
+  readonly verb: GrantToGive["verb"];
   readonly repository: string | undefined;
   readonly branch: string | undefined;
 }
@@ -110,20 +121,19 @@ export async function lockRights(tx: Tx): Promise<void> {
 }
 
 /**
- * Returns the grants of principals that can use them now: those that need no token, and those with a valid token.
+ * Returns the grants of principals that can use them now, with the verbs of their roles: those that need no token, and
+ * those with a valid token.
  *
  * A token with an expiry counts until it expires.
  */
-export async function usableGrants(tx: Tx, nobody: string, now: Date): Promise<GrantRule[]> {
+export async function usableGrants(tx: Tx, nobody: string, now: Date): Promise<Grant[]> {
   return tx.many(
-    GrantRule,
+    StoredGrant,
     sql`
-      select principal, ${columns},
-        created_at as "createdAt", created_by as "createdBy"
-      from grant_rule
+      select ${columns} from ${grantsOfVerbs}
       where principal = ${nobody} or exists (
         select from token
-        where token.principal = grant_rule.principal and revoked_at is null
+        where token.principal = grant_of_verb.principal and revoked_at is null
           and (expires_at is null or expires_at > ${now}))
     `,
   );

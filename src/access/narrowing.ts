@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
-import type { Verb } from "#core/verb.ts";
-import { type Grant, grantsFor, wholeFarm } from "./principal.ts";
+import { Verb } from "#core/verb.ts";
+import { type Grant, type GrantToGive, grantsFor, wholeFarm } from "./principal.ts";
 
 /** Verbs that decide what jobs may require of workers. */
 const shapingJobs: readonly (Verb | "*")[] = [
@@ -35,19 +35,27 @@ const ofWholeFarm: readonly (Verb | "*")[] = [
  * Refuses a restriction that no check reads: with `administer --pool a`, the caller would believe that the grant is
  * restricted.
  */
-export function requireNarrowingThatCounts(grant: Grant): void {
+export function requireNarrowingThatCounts(grant: GrantToGive): void {
   for (const [field, option, verbs] of narrows) {
-    if (grant[field] === undefined || verbs.includes(grant.verb)) continue;
+    if (grant[field] === undefined || isOneOf(verbs, grant.verb)) continue;
     throw new Fault(
       "invalid_argument",
       `${option} narrows ${verbs.join(", ")} only, and not ${grant.verb === "*" ? "'*'" : grant.verb}`,
     );
   }
   const { verb } = grant;
-  if (verb === "*" || !ofWholeFarm.includes(verb)) return;
-  if (grantsFor({ name: "", grants: [grant] }, [verb], wholeFarm).length > 0) return;
+  if (verb === "*" || !isVerb(verb) || !ofWholeFarm.includes(verb)) return;
+  if (grantsFor({ name: "", grants: [{ ...grant, verb }] }, [verb], wholeFarm).length > 0) return;
   throw new Fault(
     "invalid_argument",
     `${verb} is a right on the whole farm: for a repository or a branch it would give nothing; leave --repository and --branch out`,
   );
+}
+
+function isOneOf(verbs: readonly string[], verb: string): boolean {
+  return verbs.includes(verb);
+}
+
+function isVerb(text: string): text is Verb {
+  return isOneOf(Verb.options, text);
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RoleVerb } from "#core/role.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import { Verb } from "#core/verb.ts";
 import { matchesPattern } from "./matches-pattern.ts";
@@ -48,6 +49,10 @@ export const Grant = z.object({
   costCap: z.number().min(0).optional(),
 });
 export type Grant = Readonly<z.infer<typeof Grant>>;
+
+/** A grant as it is given: of a verb, or of all verbs of a role. */
+export const GrantToGive = Grant.extend({ verb: z.union([Grant.shape.verb, RoleVerb]) });
+export type GrantToGive = Readonly<z.infer<typeof GrantToGive>>;
 
 /** A caller with its grants. */
 export interface Principal {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AccessSetting } from "#core/access-setting.ts";
 import { PublicKeyText } from "#core/public-key-text.ts";
+import { RoleVerb } from "#core/role.ts";
 import { Verb } from "#core/verb.ts";
 
 const Time = z.iso.datetime();
@@ -58,8 +59,8 @@ export const CreatedToken = z
   .meta({ id: "CreatedToken" });
 export type CreatedToken = z.infer<typeof CreatedToken>;
 
-const GrantedVerb = z.union([Verb, z.literal("*")], {
-  error: `must be * or one of ${Verb.options.join(", ")}`,
+const GrantedVerb = z.union([Verb, z.literal("*"), RoleVerb], {
+  error: `must be * or one of ${Verb.options.join(", ")}, or role:NAME`,
 });
 
 /** Further restrictions of a grant; absent for no restriction. */
@@ -126,12 +127,48 @@ export type RemoveGrants = z.infer<typeof RemoveGrants>;
 
 export const RemovedGrants = z.object({ removed: z.number().int() }).meta({ id: "RemovedGrants" });
 
+/** A named set of verbs. */
+export const Role = z
+  .object({
+    name: z.string(),
+    verbs: z.array(z.union([Verb, z.literal("*")])),
+    /** Whether the farm brings it, so that nobody can change it. */
+    builtIn: z.boolean(),
+    setBy: z.string(),
+  })
+  .meta({ id: "Role" });
+export type Role = z.infer<typeof Role>;
+
+export const SetRole = z
+  .strictObject({ verbs: z.array(z.union([Verb, z.literal("*")])).min(1) })
+  .meta({ id: "SetRole" });
+
+/** Whether a principal may do something, and by which grants. */
+export const CheckedRight = z
+  .object({
+    principal: z.string(),
+    verb: Verb,
+    /** Empty: on the whole farm. */
+    repository: z.string(),
+    branch: z.string(),
+    allowed: z.boolean(),
+    /** The grants that allow it. */
+    grants: z.array(GrantRule),
+    /** Grants of the verb for other places. */
+    elsewhere: z.array(GrantRule),
+    /** The command that would grant exactly this; null when it is allowed. */
+    missing: z.string().nullable(),
+  })
+  .meta({ id: "CheckedRight" });
+export type CheckedRight = z.infer<typeof CheckedRight>;
+
 /** The caller as the farm identifies it, with its grants. */
 export const Caller = z
   .object({
     name: z.string(),
     /** Absent for a caller without a name in the database. */
     kind: PrincipalKind.optional(),
+    /** With a grant for each verb of its roles. */
     grants: z.array(GrantRule.omit({ principal: true, createdAt: true, createdBy: true })),
   })
   .meta({ id: "Caller" });

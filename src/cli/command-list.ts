@@ -230,6 +230,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "show and set whether the farm is open, public or private",
     load: async () => (await import("./commands/access.ts")).describeAccess,
   },
+  role: {
+    summary: "named sets of verbs, for grants",
+    load: async () => (await import("./commands/role.ts")).describeRole,
+  },
   audit: {
     summary: "what was done on the farm, by whom and why",
     load: async () => (await import("./commands/audit.ts")).describeAudit,

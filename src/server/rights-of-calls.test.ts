@@ -87,6 +87,8 @@ const forEveryReader: Readonly<Record<string, string>> = {
   openApi: "a document that is the same for all farms",
   definitionsSchema: "a document that is the same for all farms",
   runManifestSchema: "a document that is the same for all farms",
+  checkRight: "the caller's own rights; those of others need `administer`",
+  roles: "names of sets of verbs",
   grants: "the caller's own grants; those of others need `administer`",
   rightsOf: "the caller's own rights; those of others need `administer`",
   sessions: "the caller's own sessions; those of others need `administer`",

@@ -1,8 +1,11 @@
 import { z } from "zod";
 import { noRight, rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { RoleName } from "#core/role.ts";
+import { Verb } from "#core/verb.ts";
 import {
   AddGrant,
   Caller,
+  CheckedRight,
   CreatedToken,
   CreateToken,
   FarmAccess,
@@ -10,7 +13,9 @@ import {
   PrincipalRights,
   RemovedGrants,
   RemoveGrants,
+  Role,
   SetFarmAccess,
+  SetRole,
   Token,
 } from "../access.ts";
 import { AuditPage, AuditQuery } from "../audit.ts";
@@ -63,6 +68,44 @@ export const accessEndpoints = {
     summary:
       "What somebody may do in the end, and the tokens that are good now. Of others only for who administers the farm; of yourself without tokens.",
     answer: json(PrincipalRights),
+  }),
+  checkRight: endpoint({
+    method: "GET",
+    path: "/principals/:name/check",
+    right: rightSomewhere("read"),
+    summary:
+      "Whether somebody may do something on a repository or project and a branch, by which grants, and else which grant is missing. Of others only for who administers the farm.",
+    query: z.object({
+      verb: Verb,
+      repository: z.string().max(4_096).default(""),
+      branch: z.string().max(512).default(""),
+    }),
+    answer: json(CheckedRight),
+  }),
+  roles: endpoint({
+    method: "GET",
+    path: "/roles",
+    right: rightSomewhere("read"),
+    summary: "Named sets of verbs: those of the farm, and those that administrators made.",
+    answer: json(z.array(Role)),
+  }),
+  setRole: endpoint({
+    method: "PUT",
+    path: "/roles/:name",
+    right: rightOnFarm("administer"),
+    summary:
+      "Sets the verbs of a role; they hold for all who have it. 409 for a role that the farm brings.",
+    params: z.object({ name: RoleName }),
+    body: SetRole,
+    answer: json(z.array(Role)),
+  }),
+  removeRole: endpoint({
+    method: "DELETE",
+    path: "/roles/:name",
+    right: rightOnFarm("administer"),
+    summary: "Removes a role; 409 while somebody has it, and for a role that the farm brings.",
+    params: z.object({ name: RoleName }),
+    answer: json(z.array(Role)),
   }),
   grants: endpoint({
     method: "GET",

@@ -1,8 +1,10 @@
 import { type Command, Option } from "commander";
-import type { GrantRule, PrincipalRights } from "#api/access.ts";
+import type { CheckedRight, GrantRule, PrincipalRights } from "#api/access.ts";
+import { RoleVerb } from "#core/role.ts";
 import { Verb } from "#core/verb.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
+import { exitCodes } from "../exit-code.ts";
 import { priorityNumber } from "../priority-number.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
@@ -30,12 +32,18 @@ export const describeGrant: Describe = (command) => {
   describeRemove(command);
   describeList(command);
   describeOf(command);
-  command.addHelpText("after", `\nVerbs: ${Verb.options.join(", ")}, or '*' for all.`);
+  describeCheck(command);
+  command.addHelpText(
+    "after",
+    `\nVerbs: ${Verb.options.join(", ")}, or '*' for all; or role:NAME (\`grange role list\`).`,
+  );
   withExamples(command, [
     [
       "alice may submit to try branches, with priorities up to 20",
       "grant add alice submit --branch 'try/*' --priority-cap 20",
     ],
+    ["bob may look at two repositories", "grant add bob role:viewer web api"],
+    ["whether bob may read the logs of web, and by which grant", "grant check bob read-logs web"],
     ["close an open farm, once somebody else has all rights", "grant remove anyone '*'"],
     ["who may do what", "grant list"],
     ["what alice may do in the end, and until when her tokens are good", "grant of alice"],
@@ -52,8 +60,10 @@ function where(command: Command, otherwise: string): Command {
 }
 
 function describeAdd(command: Command): void {
-  where(command.command("add <principal> <verb>"), "all")
-    .description("let somebody do something; `anyone` is who sends no token")
+  where(command.command("add <principal> <verb> [repositories...]"), "all")
+    .description(
+      "let somebody do something, also in several repositories or projects; `anyone` is who sends no token",
+    )
     .addOption(
       new Option("--priority-cap <n>", "the highest priority (default: no cap)").argParser(
         priorityNumber,
@@ -74,20 +84,27 @@ function describeAdd(command: Command): void {
       "how many minutes of workers a graph may be expected to take (default: any number)",
       wholeNumber,
     )
-    .action((principal: string, verb: string, options: AddOptions) =>
+    .action((principal: string, verb: string, repositories: string[], options: AddOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
-        const rules = await session.api.call(accessEndpoints.addGrant, {
-          body: {
-            principal,
-            verb: verbOf(verb),
-            repository: options.repository ?? "*",
-            branch: options.branch ?? "*",
-            priorityCap: options.priorityCap ?? null,
-            top: options.top ?? false,
-            ...narrowedBy(options),
-          },
-        });
+        const named = [
+          ...repositories,
+          ...(options.repository === undefined ? [] : [options.repository]),
+        ];
+        let rules: GrantRule[] = [];
+        for (const repository of named.length === 0 ? ["*"] : named) {
+          rules = await session.api.call(accessEndpoints.addGrant, {
+            body: {
+              principal,
+              verb: verbOf(verb),
+              repository,
+              branch: options.branch ?? "*",
+              priorityCap: options.priorityCap ?? null,
+              top: options.top ?? false,
+              ...narrowedBy(options),
+            },
+          });
+        }
         return answer(session, options, rules, () => ruleLines(rules));
       }),
     );
@@ -139,6 +156,51 @@ function describeOf(command: Command): void {
         return answer(session, options, rights, () => rightsLines(rights));
       }),
     );
+}
+
+function describeCheck(command: Command): void {
+  speaksToServer(command.command("check <principal> <verb> [repository]"))
+    .description("say whether somebody may do something, and by which grant; exits with 1 for no")
+    .option("--branch <branch>", "on this branch (default: on none)")
+    .action(
+      (principal: string, verb: string, repository: string | undefined, options: CheckOptions) =>
+        inSession(options, async (session) => {
+          const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
+          const asked = Verb.safeParse(verb);
+          if (!asked.success)
+            throw new UsageError(`"${verb}" is no verb; there are ${Verb.options.join(", ")}`);
+          const checked = await session.api.call(accessEndpoints.checkRight, {
+            params: { name: principal },
+            query: {
+              verb: asked.data,
+              ...(repository === undefined ? {} : { repository }),
+              ...(options.branch === undefined ? {} : { branch: options.branch }),
+            },
+          });
+          if (!checked.allowed) process.exitCode = exitCodes.failed;
+          return answer(session, options, checked, () => checkLines(checked));
+        }),
+    );
+}
+
+interface CheckOptions extends CommonOptions {
+  readonly branch?: string;
+}
+
+function checkLines(checked: CheckedRight): string[] {
+  const { principal, verb, repository, branch, allowed, grants, elsewhere, missing } = checked;
+  const of = repository === "" ? "on the whole farm" : `in ${repository}`;
+  const where =
+    branch === "" ? of : `on ${branch} of ${repository === "" ? "any repository" : repository}`;
+  if (allowed)
+    return [`Yes: ${principal} may ${verb} ${where}, by:`, "", ...ruleLines(grants)].map(
+      printableLine,
+    );
+  const others =
+    elsewhere.length === 0 ? [] : ["", "Its grants for other places:", "", ...ruleLines(elsewhere)];
+  return [`No: ${principal} may not ${verb} ${where}. ${missing} would allow it.`, ...others].map(
+    printableLine,
+  );
 }
 
 function rightsLines({ name, kind, quarantine, tokens, grants, verbs }: PrincipalRights): string[] {
@@ -195,9 +257,13 @@ function ruleLines(rules: readonly GrantRule[]): string[] {
   ]);
 }
 
-function verbOf(written: string): Verb | "*" {
+function verbOf(written: string): Verb | "*" | RoleVerb {
   const verb = Verb.safeParse(written);
   if (verb.success) return verb.data;
+  const role = RoleVerb.safeParse(written);
+  if (role.success) return role.data;
   if (written === "*") return "*";
-  throw new UsageError(`"${written}" is no verb; there are ${Verb.options.join(", ")}, and '*'`);
+  throw new UsageError(
+    `"${written}" is no verb; there are ${Verb.options.join(", ")}, '*', and role:NAME`,
+  );
 }

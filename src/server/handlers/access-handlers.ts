@@ -1,11 +1,20 @@
 import { auditLog } from "#access/audit.store.ts";
 import { createToken } from "#access/create-token.ts";
 import { type ListedEnrolment, listEnrolments } from "#access/enrolment.store.ts";
-import { type GrantRule, insertGrant, listGrants } from "#access/grant.store.ts";
+import { explainRight, grantsGiving } from "#access/explain-right.ts";
+import { type GrantRule, insertGrant, listGrants, lockRights } from "#access/grant.store.ts";
 import { requireNarrowingThatCounts } from "#access/narrowing.ts";
 import { principalNamed } from "#access/principal.store.ts";
-import { anyone, Grant, PrincipalName, wholeFarm } from "#access/principal.ts";
-import { mayDo, requireGrant } from "#access/require-grant.ts";
+import {
+  anyone,
+  GrantToGive,
+  type Principal,
+  PrincipalName,
+  wholeFarm,
+} from "#access/principal.ts";
+import { grantCommand, mayDo, requireGrant } from "#access/require-grant.ts";
+import { requireAnAdministrator } from "#access/rights-guard.ts";
+import { listRoles, removeRole, setRole } from "#access/role.store.ts";
 import { setAccess } from "#access/set-access.ts";
 import { removeGrants, revokeToken } from "#access/take-rights-away.ts";
 import { type ListedToken, listTokens } from "#access/token.store.ts";
@@ -13,6 +22,7 @@ import type * as api from "#api/access.ts";
 import type { accessEndpoints } from "#api/endpoints/access-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { Verb } from "#core/verb.ts";
+import type { Tx } from "#db/db.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { changeRights } from "./change-rights.ts";
 import type { HandlerServices } from "./handler-services.ts";
@@ -77,9 +87,10 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
       const name = nameFrom(params.name);
       const administers = mayDo(by, "administer", wholeFarm);
       if (name !== by.name && !administers) requireGrant(by, "administer", wholeFarm);
-      const [known, rules, tokens] = await Promise.all([
+      const [known, rules, roles, tokens] = await Promise.all([
         principalNamed(db, name),
         listGrants(db),
+        listRoles(db),
         administers ? tokensOf(name) : null,
       ]);
       const of = (wanted: string) => rules.filter((rule) => rule.principal === wanted);
@@ -90,12 +101,28 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
         quarantine: known?.quarantine ?? null,
         tokens,
         grants: grants.map(ruleForPage),
-        verbs: Verb.options.filter((verb) =>
-          grants.some((grant) => grant.verb === "*" || grant.verb === verb),
-        ),
+        verbs: Verb.options.filter((verb) => grantsGiving(verb, grants, roles).length > 0),
       };
     },
 
+    async checkRight({ params, query: { verb, repository, branch }, caller: by }) {
+      const name = nameFrom(params.name);
+      if (name !== by.name) requireGrant(by, "administer", wholeFarm);
+      const [rules, roles] = await Promise.all([listGrants(db), listRoles(db)]);
+      const where = { repository, branch };
+      const { allowed, elsewhere } = explainRight(name, verb, where, rules, roles);
+      return {
+        principal: name,
+        verb,
+        ...where,
+        allowed: allowed.length > 0,
+        grants: allowed.map(ruleForPage),
+        elsewhere: elsewhere.map(ruleForPage),
+        missing: allowed.length > 0 ? null : grantCommand(name, verb, where),
+      };
+    },
+
+    ...roleHandlers(services),
     ...grantHandlers(services),
     async audit({ query: { before, actor, verb, since, limit } }) {
       const from = since === undefined ? undefined : new Date(since);
@@ -106,6 +133,40 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
     },
   };
 }
+
+/** Handlers of the endpoints of roles. */
+function roleHandlers(
+  services: HandlerServices,
+): Pick<HandlersFor<typeof accessEndpoints>, "roles" | "setRole" | "removeRole"> {
+  const { db } = services;
+  const change = (by: Principal, detail: Readonly<Record<string, unknown>>, work: RoleChange) =>
+    changeRights(services, by, "administer", detail, async (tx, now) => {
+      // Others must not remove the last other administrator meanwhile.
+      await lockRights(tx);
+      const problem = await work(tx, now);
+      if (problem !== undefined) throw new Fault("failed_precondition", problem);
+      await requireAnAdministrator(tx, now);
+      return listRoles(tx);
+    });
+  return {
+    roles: () => listRoles(db),
+    setRole: ({ params: { name }, body: { verbs }, caller: by }) =>
+      change(by, { what: "set role", name, verbs }, async (tx, now) =>
+        (await setRole(tx, { name, verbs, by: by.name }, now))
+          ? undefined
+          : `the role ${name} is one of the farm's own; choose another name`,
+      ),
+    removeRole: ({ params: { name }, caller: by }) =>
+      change(by, { what: "remove role", name }, async (tx) =>
+        (await removeRole(tx, name))
+          ? undefined
+          : `the role ${name} does not exist, is one of the farm's own, or somebody has it: \`grange grant list\``,
+      ),
+  };
+}
+
+/** Changes a role; returns the problem when it could not. */
+type RoleChange = (tx: Tx, now: Date) => Promise<string | undefined>;
 
 /** Handlers of the endpoints of grants. */
 function grantHandlers(
@@ -120,9 +181,10 @@ function grantHandlers(
     },
     async addGrant({ body: { principal, ...wanted }, caller: by }) {
       const name = nameFrom(principal);
-      const grant = Grant.safeParse(wanted);
+      const grant = GrantToGive.safeParse(wanted);
       if (!grant.success) throw new Fault("invalid_argument", grant.error.issues[0]?.message ?? "");
       requireNarrowingThatCounts(grant.data);
+      await requireRoleFor(db, name, grant.data.verb);
       return changeRights(
         services,
         by,
@@ -143,6 +205,20 @@ function grantHandlers(
       return { removed };
     },
   };
+}
+
+/** Throws for a role that does not exist, and for `anyone`, whose rights are those of the farm's access setting. */
+async function requireRoleFor(tx: Tx, principal: string, verb: string): Promise<void> {
+  if (!verb.startsWith("role:")) return;
+  if (principal === anyone) {
+    throw new Fault(
+      "invalid_argument",
+      `${anyone} has no role: give it single verbs, or choose what it may do with \`grange access set\``,
+    );
+  }
+  const names = (await listRoles(tx)).map(({ name }) => name);
+  if (names.includes(verb.slice("role:".length))) return;
+  throw new Fault("not_found", `there is no ${verb}; there are ${names.join(", ")}`);
 }
 
 function nameFrom(text: string): string {
