@@ -137,8 +137,8 @@ async function firstPart(response: Response): Promise<string> {
   return Buffer.from(part?.value ?? []).toString();
 }
 
-/** Callers may write only the beginning of these. */
-const hasBeginnings: ReadonlySet<string> = new Set(["graph", "catalog"]);
+/** Callers may write only the beginning of these, and messages quote only the beginning of long names. */
+const hasBeginnings: ReadonlySet<string> = new Set(["graph", "catalog", "hash"]);
 
 /** Replaces the names of a request by the kinds of names, so that only what the farm adds is compared. */
 function withoutNames(text: string, names: ObjectNames): string {
@@ -148,7 +148,7 @@ function withoutNames(text: string, names: ObjectNames): string {
       const kind = key.toUpperCase();
       const whole = [value, encodeURIComponent(value)].map((text) => [text, kind] as const);
       const beginnings = hasBeginnings.has(key)
-        ? [12, 8].map((length) => [value.slice(0, length), `${kind}-${length}`] as const)
+        ? [60, 12, 8].map((length) => [value.slice(0, length), `${kind}-${length}`] as const)
         : [];
       return [...whole, ...beginnings];
     })
