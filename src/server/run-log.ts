@@ -18,7 +18,7 @@ import type { LogPiece } from "./log-piece.ts";
  *
  * While an attempt runs, its log is in tables of the queue; once there is a result, the log is the blob that the result
  * names. Both have the same bytes at the same offsets, so a reader does not notice the change. When the blob was
- * removed, the function returns the rest in the tables, and finally a line that says so.
+ * removed, the function returns what the tables have, or else a line that says that the log is gone.
  */
 export async function readRunLog(
   services: { readonly db: Db; readonly blobs: BlobStore },
@@ -43,11 +43,12 @@ export async function readRunLog(
       };
     }
   }
-  const live =
-    run.executionId === null
-      ? undefined
-      : await readLiveLog(services.db, run.executionId, offset, most);
-  if (live !== undefined) return live;
+  const live = await readLiveLog(services.db, run.executionId, offset, most);
+  if (live !== undefined && (run.result === null || live.bytes.length > 0 || !live.complete))
+    return live;
+  // The blob is gone. The tables may hold the log still: then this is its end.
+  const first = offset > 0 ? await readLiveLog(services.db, run.executionId, 0, 1) : undefined;
+  if (live !== undefined && first !== undefined && first.bytes.length > 0) return live;
   const bytes = (run.result === null ? noBytes : goneLog).subarray(offset, offset + most);
   const nextOffset = offset + bytes.length;
   return { bytes, nextOffset, complete: bytes.length < most, attempt: run.attempt };
@@ -62,10 +63,11 @@ export const goneLog = new TextEncoder().encode(
 
 async function readLiveLog(
   db: Db,
-  executionId: ExecutionId,
+  executionId: ExecutionId | null,
   offset: number,
   most: number,
 ): Promise<LogPiece | undefined> {
+  if (executionId === null) return undefined;
   const [execution] = await readExecutions(db, [executionId]);
   if (execution === undefined) return undefined;
   // Between two attempts, the log of the last one is shown.
