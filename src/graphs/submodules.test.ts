@@ -215,7 +215,7 @@ test("files of Git LFS are read from the repository's own objects, or as pointer
   farm.repository.write({ ".lfsconfig": "[lfs]\n\turl = https://me:secret@lfs.example.org/x\n" });
   farm.repository.git("add", ".lfsconfig");
   expect((await digestsOf("")).job?.reason).toMatch(
-    /; its \.lfsconfig names https:\/\/(?:[^:@]*@)?lfs\.example\.org\/x, which the farm does not ask/,
+    /; its \.lfsconfig names https:\/\/(?:[^:@]*@)?lfs\.example\.org\/x, which the farm does not use/,
   );
   expect((await digestsOf(", lfs: false")).digests).not.toContain(hash);
   const directory = join(
