@@ -60,30 +60,13 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
   const mirrors = new Map<string, Promise<Mirror>>();
   const turns = sharedTurns();
   const commits = recentlyUsed<Promise<Commit>>(keptCommits);
-  /** Calls that look for an id in a mirror, by both. */
-  const looking = new Map<string, Promise<boolean>>();
-  /** Full ids that callers wait for, by source. */
-  const wanted = new Map<string, Set<CommitSha>>();
-  const repositories = recentlyUsed<() => Promise<string>>(keptPlaces);
+  const isIn = sharedLookups();
+  const wanted = wantedCommits();
+  const repositoryOf = recentRepositories(git);
 
   /** Reads a commit's own data, which never changes. */
   function commitIn(mirror: string, sha: CommitSha): Promise<Commit> {
     return commits.get(`${mirror}\n${sha}`, () => readCommit(git, mirror, sha));
-  }
-
-  /** Returns the result of `repositoryAt`, which runs once for callers within a short time. */
-  function repositoryOf(path: string): Promise<string> {
-    const find = () => repositoryAt(git, path);
-    return repositories.get(path, () => forAWhile(samePlaceMs, () => performance.now(), find))();
-  }
-
-  /** Looks for a commit in a mirror, once for callers at the same time. */
-  function isIn(mirror: Mirror, sha: CommitSha): Promise<boolean> {
-    const key = `${mirror.path}\n${sha}`;
-    const found = looking.get(key) ?? mirror.resolve(sha).then((here) => here === sha);
-    looking.set(key, found);
-    void found.catch(() => {}).then(() => looking.delete(key));
-    return found;
   }
 
   /**
@@ -96,12 +79,12 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
     sha: CommitSha,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const others = wanted.get(withoutPassword(source));
-    const ids = [...new Set([sha, ...(others ?? [])])].slice(0, mostTogether);
+    const queue = withoutPassword(source);
+    const ids = wanted.idsWith(queue, sha);
     // An earlier turn may have fetched it.
     if (mirror.knows(sha)) return true;
     if (ids.length === 1) return false;
-    for (const id of ids) others?.delete(id);
+    for (const id of ids) wanted.remove(queue, id);
     return (await mirror.fetchTogether(source, ids, signal)) && mirror.knows(sha);
   }
 
@@ -128,15 +111,9 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
       const where = address.kind === "local" ? address.path : address.url;
       const source = address.kind === "local" ? await repositoryOf(address.path) : address.url;
       const mirror = await mirrorOf(source);
-      const explain = async (reason: unknown): Promise<never> => {
-        // The next call makes the mirror again.
-        if (!(await mirror.isWhole())) mirrors.delete(withoutPassword(source));
-        throw reason;
-      };
-      const found = async ({ sha, branch, ref }: FoundRevision): Promise<FetchedCommit> => ({
-        ...(await commitIn(mirror.path, sha)),
-        ...(branch === undefined ? {} : { branch }),
-        ...(ref === undefined ? {} : { ref }),
+      const found = async (revisionFound: FoundRevision): Promise<FetchedCommit> => ({
+        ...(await commitIn(mirror.path, revisionFound.sha)),
+        ...namesOf(revisionFound),
         repository: withoutPassword(where),
         mirror: mirror.path,
       });
@@ -157,16 +134,66 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
             })
           : fetchFromRemote(git, mirror, { url: source, revision, signal: ended });
       };
-      const waiting = wanted.get(queue) ?? new Set();
-      wanted.set(queue, waiting);
-      if (full !== undefined) waiting.add(full);
+      if (full !== undefined) wanted.add(queue, full);
       const fetching = turns
         .run({ queue, name: `${where}\n${revision}` }, fetchInTurn, signal)
         .finally(() => {
-          if (full !== undefined) waiting.delete(full);
-          if (waiting.size === 0 && wanted.get(queue) === waiting) wanted.delete(queue);
+          if (full !== undefined) wanted.remove(queue, full);
         });
-      return found(await fetching.catch(explain));
+      return found(
+        await fetching.catch(async (reason: unknown) => {
+          // The next call makes the mirror again.
+          if (!(await mirror.isWhole())) mirrors.delete(queue);
+          throw reason;
+        }),
+      );
     },
+  };
+}
+
+/** The full ids that callers wait for, by source. */
+function wantedCommits() {
+  const bySource = new Map<string, Set<CommitSha>>();
+  return {
+    add(source: string, sha: CommitSha): void {
+      bySource.set(source, (bySource.get(source) ?? new Set()).add(sha));
+    },
+    remove(source: string, sha: CommitSha): void {
+      const ids = bySource.get(source);
+      ids?.delete(sha);
+      if (ids?.size === 0) bySource.delete(source);
+    },
+    /** Returns this id and others of its source, as many as one process fetches. */
+    idsWith(source: string, sha: CommitSha): CommitSha[] {
+      return [...new Set([sha, ...(bySource.get(source) ?? [])])].slice(0, mostTogether);
+    },
+  };
+}
+
+function namesOf({ branch, ref }: FoundRevision): Pick<FetchedCommit, "branch" | "ref"> {
+  return {
+    ...(branch === undefined ? {} : { branch }),
+    ...(ref === undefined ? {} : { ref }),
+  };
+}
+
+/** Returns a function like `repositoryAt`, which runs once for callers within a short time. */
+function recentRepositories(git: Git): (path: string) => Promise<string> {
+  const repositories = recentlyUsed<() => Promise<string>>(keptPlaces);
+  return (path) => {
+    const find = () => repositoryAt(git, path);
+    return repositories.get(path, () => forAWhile(samePlaceMs, () => performance.now(), find))();
+  };
+}
+
+/** Returns a function that looks for a commit in a mirror, once for callers at the same time. */
+function sharedLookups(): (mirror: Mirror, sha: CommitSha) => Promise<boolean> {
+  const looking = new Map<string, Promise<boolean>>();
+  return (mirror, sha) => {
+    const key = `${mirror.path}\n${sha}`;
+    const found = looking.get(key) ?? mirror.resolve(sha).then((here) => here === sha);
+    looking.set(key, found);
+    void found.catch(() => {}).then(() => looking.delete(key));
+    return found;
   };
 }

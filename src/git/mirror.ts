@@ -93,19 +93,6 @@ export async function openMirror(git: Git, directory: string, source: string): P
     throw gitFault(source, fetched.stderr);
   }
 
-  /** Returns those ids that name commits of the mirror, and not other objects. */
-  async function commitsAmong(ids: readonly CommitSha[]): Promise<CommitSha[]> {
-    const { exitCode, stdout } = await git.run(
-      ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
-      {
-        directory: path,
-        input: ids.map((id) => `${id}\n`).join(""),
-      },
-    );
-    const found = new Set(exitCode === 0 ? stdout.toString("latin1").split("\n") : []);
-    return ids.filter((id) => found.has(`${id} commit`));
-  }
-
   return {
     path,
 
@@ -130,7 +117,7 @@ export async function openMirror(git: Git, directory: string, source: string): P
 
     async fetchTogether(source, ids, signal) {
       if (!(await fetchAside(source, ids, signal))) return false;
-      for (const id of await commitsAmong(ids)) here.set(id, id);
+      for (const id of await commitsAmong(git, path, ids)) here.set(id, id);
       return true;
     },
 
@@ -143,6 +130,20 @@ export async function openMirror(git: Git, directory: string, source: string): P
     // A disk that does not answer is no sign of damage.
     isWhole: () => isRepository(path).catch(() => true),
   };
+}
+
+/** Returns those ids that name commits of the mirror, and not other objects. */
+async function commitsAmong(
+  git: Git,
+  mirror: string,
+  ids: readonly CommitSha[],
+): Promise<CommitSha[]> {
+  const { exitCode, stdout } = await git.run(
+    ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
+    { directory: mirror, input: ids.map((id) => `${id}\n`).join("") },
+  );
+  const found = new Set(exitCode === 0 ? stdout.toString("latin1").split("\n") : []);
+  return ids.filter((id) => found.has(`${id} commit`));
 }
 
 /** Returns whether the server responded, but does not have or refuses the revision. */

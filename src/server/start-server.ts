@@ -87,26 +87,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         logger,
         identity: certificate && (() => certificate.identity()),
         methods: grpcMethods(services, feeds.logs, logger),
-        caches: cacheHandler({
-          caches: services.caches,
-          identify: async (authorization, issuedTo) => {
-            const run = await services.jobTokens.runOf(authorization);
-            return run === undefined
-              ? services.callers.identify(authorization, issuedTo)
-              : cachePrincipalOf(run);
-          },
-          host: config.host,
-          mostEntryBytes: config.mostCacheEntryBytes,
-          admit: async (principal, project, bytes) => {
-            // The project of a run is its repository, which exists.
-            if (principal.domain === undefined) {
-              await services.projectShare.begin(principal, project);
-            }
-            await services.writeQuota.take(principal.name, project, bytes);
-          },
-          idleMs: cacheIdleMs,
-          logger,
-        }),
+        caches: cachesOf(services, config, logger),
         app: (port) =>
           httpApp({
             farm: bindFarm(services, urlOf(port)),
@@ -139,4 +120,28 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     await stop();
     throw cause;
   }
+}
+
+/** Returns the handler of the HTTP caches of build tools. */
+function cachesOf(services: Services, config: ServerConfig, logger: Logger) {
+  return cacheHandler({
+    caches: services.caches,
+    identify: async (authorization, issuedTo) => {
+      const run = await services.jobTokens.runOf(authorization);
+      return run === undefined
+        ? services.callers.identify(authorization, issuedTo)
+        : cachePrincipalOf(run);
+    },
+    host: config.host,
+    mostEntryBytes: config.mostCacheEntryBytes,
+    admit: async (principal, project, bytes) => {
+      // The project of a run is its repository, which exists.
+      if (principal.domain === undefined) {
+        await services.projectShare.begin(principal, project);
+      }
+      await services.writeQuota.take(principal.name, project, bytes);
+    },
+    idleMs: cacheIdleMs,
+    logger,
+  });
 }

@@ -118,20 +118,6 @@ export function workersService(parts: {
       });
     },
 
-    async cancellations(request, context) {
-      const process = processFrom(request);
-      await gate.requireProcess(context, process);
-      const waitMs = request.wait === undefined ? 0 : durationMs(request.wait);
-      const leases = await queue.cancellations(
-        process,
-        // The queue ignores leases of other processes.
-        request.confirmed.slice(0, mostLeases).map(leaseFrom),
-        Math.min(Math.max(waitMs, 0), longestWaitMs),
-        context.signal,
-      );
-      return { leases: leases.map(leaseMessage) };
-    },
-
     async finish(request, context) {
       const process = processFrom(request);
       const { name } = process;
@@ -152,13 +138,32 @@ export function workersService(parts: {
       };
     },
   });
-  return [...ofWorkers, ...leaseMethods(queue, gate)];
+  return [...ofWorkers, ...cancellationMethods(queue, gate), ...leaseMethods(queue, gate)];
 }
 
 const verdictMessages = {
   accepted: FinishResponse_Verdict.PUBLISHED,
   refused: FinishResponse_Verdict.REFUSED,
 } as const;
+
+/** Returns the method by which a worker waits for cancellations of its work. */
+function cancellationMethods(queue: ExecutionQueue, gate: WorkerGate): Method[] {
+  return methodsOf(Workers, {
+    async cancellations(request, context) {
+      const process = processFrom(request);
+      await gate.requireProcess(context, process);
+      const waitMs = request.wait === undefined ? 0 : durationMs(request.wait);
+      const leases = await queue.cancellations(
+        process,
+        // The queue ignores leases of other processes.
+        request.confirmed.slice(0, mostLeases).map(leaseFrom),
+        Math.min(Math.max(waitMs, 0), longestWaitMs),
+        context.signal,
+      );
+      return { leases: leases.map(leaseMessage) };
+    },
+  });
+}
 
 /** Returns the methods that name a lease but not the calling worker. */
 function leaseMethods(queue: ExecutionQueue, gate: WorkerGate): Method[] {

@@ -105,6 +105,24 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
       };
     },
 
+    ...checkHandlers(services),
+    ...roleHandlers(services),
+    ...grantHandlers(services),
+    async audit({ query: { before, actor, verb, since, limit } }) {
+      const from = since === undefined ? undefined : new Date(since);
+      const most = limit + 1;
+      const rows = await auditLog(db, { before, actor, verb, since: from, most });
+      const entries = rows.slice(0, limit);
+      return { entries, next: rows.length > limit ? (entries.at(-1)?.seq ?? null) : null };
+    },
+  };
+}
+
+/** The handler of the endpoint that explains whether somebody has a right. */
+function checkHandlers({
+  db,
+}: HandlerServices): Pick<HandlersFor<typeof accessEndpoints>, "checkRight"> {
+  return {
     async checkRight({ params, query: { verb, repository, branch }, caller: by }) {
       const name = nameFrom(params.name);
       if (name !== by.name) requireGrant(by, "administer", wholeFarm);
@@ -120,16 +138,6 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
         elsewhere: elsewhere.map(ruleForPage),
         missing: allowed.length > 0 ? null : grantCommand(name, verb, where),
       };
-    },
-
-    ...roleHandlers(services),
-    ...grantHandlers(services),
-    async audit({ query: { before, actor, verb, since, limit } }) {
-      const from = since === undefined ? undefined : new Date(since);
-      const most = limit + 1;
-      const rows = await auditLog(db, { before, actor, verb, since: from, most });
-      const entries = rows.slice(0, limit);
-      return { entries, next: rows.length > limit ? (entries.at(-1)?.seq ?? null) : null };
     },
   };
 }
