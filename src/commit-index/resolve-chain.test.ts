@@ -34,7 +34,7 @@ test("an index is its base without the removed entries and with the added and re
 
   const resolved = await resolveChain(index, it.read);
 
-  expect(resolved.entries).toEqual([entry("kept"), entry("changed", 2), entry("new")]);
+  expect(resolved.entries).toEqual([entry("unchanged"), entry("changed", 2), entry("new")]);
   expect(resolved.chain).toBe(2);
 });
 

@@ -21,7 +21,7 @@ const cache = {
 test("belongs to one process at a time, and is free after that process has closed it", async () => {
   const place = await openWorkPlace({ directory, cache });
 
-  await expect(openWorkPlace({ directory, cache })).rejects.toThrow(/two at once/);
+  await expect(openWorkPlace({ directory, cache })).rejects.toThrow(/already measures on/);
   await place.close();
   await (await openWorkPlace({ directory, cache })).close();
 

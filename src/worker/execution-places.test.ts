@@ -66,7 +66,7 @@ test("a waiting sandbox of a killed shell is not used", async (context) => {
   // The sandbox itself continues to run if it had entered the shell's namespace by then.
   await expect.poll(() => machine.shell.generation).toBe(0);
 
-  expect(() => before.waiting?.assertReady()).toThrow("is gone");
+  expect(() => before.waiting?.assertReady()).toThrow("no longer exists");
   await machine.shell.run("true");
   const next = await places.take(true);
   expect(() => next.waiting?.assertReady()).not.toThrow();

@@ -25,11 +25,11 @@ test("each tool uses its own cache, under the build's address", () => {
 });
 
 test.each([
-  [{ CCACHE_REMOTE_STORAGE: "redis://x" }, /^CCACHE/, "ccache keeps CCACHE_REMOTE_STORAGE"],
-  [{ CCACHE_SECONDARY_STORAGE: "file:/x" }, /^CCACHE/, "ccache keeps CCACHE_SECONDARY_STORAGE"],
-  [{ SCCACHE_BUCKET: "b" }, /^SCCACHE/, "sccache keeps SCCACHE_BUCKET"],
-  [{ TURBO_TOKEN: "secret" }, /TURBO/, "turborepo keeps TURBO_TOKEN"],
-  [{ NX_CLOUD_ACCESS_TOKEN: "secret" }, /^NX/, "nx keeps NX_CLOUD_ACCESS_TOKEN"],
+  [{ CCACHE_REMOTE_STORAGE: "redis://x" }, /^CCACHE/, "ccache still has CCACHE_REMOTE_STORAGE"],
+  [{ CCACHE_SECONDARY_STORAGE: "file:/x" }, /^CCACHE/, "ccache still has CCACHE_SECONDARY_STORAGE"],
+  [{ SCCACHE_BUCKET: "b" }, /^SCCACHE/, "sccache still has SCCACHE_BUCKET"],
+  [{ TURBO_TOKEN: "secret" }, /TURBO/, "turborepo still has TURBO_TOKEN"],
+  [{ NX_CLOUD_ACCESS_TOKEN: "secret" }, /^NX/, "nx still has NX_CLOUD_ACCESS_TOKEN"],
 ])("what the user set stays unless asked: %j", (variables, names, said) => {
   const kept = toolSettings({ ...source, variables });
   expect(Object.keys(kept.variables).filter((name) => names.test(name))).toEqual([]);
@@ -48,7 +48,7 @@ test("a remote cache in a tool's own file is kept, too", () => {
   });
 
   expect(variables).not.toHaveProperty("CCACHE_REMOTE_STORAGE");
-  expect(leftAlone).toEqual(["ccache keeps the remote cache that /x/ccache.conf names"]);
+  expect(leftAlone).toEqual(["ccache still has the remote cache that /x/ccache.conf names"]);
 });
 
 test.each([
