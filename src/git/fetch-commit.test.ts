@@ -8,7 +8,7 @@ import { needs } from "../../test/support/needs/needs.ts";
 import { type Mirrors, openMirrors } from "./fetch-commit.ts";
 import { serveRepositories } from "./http-backend.fixture.ts";
 import { runPlainGit, testRepository } from "./repository.fixture.ts";
-import { type Git, openGit } from "./run-git.ts";
+import { openGit } from "./run-git.ts";
 
 const root = mkdtempSync(join(tmpdir(), "grange-mirror-"));
 const git = await openGit(join(root, "git"));
@@ -275,44 +275,6 @@ test("a password in a URL does not appear in the message", async () => {
   await expect(failing).rejects.toMatchObject({
     message: expect.not.stringContaining("secret"),
   });
-});
-
-test("commits that are requested at the same time are fetched together, and a wrong id among them harms none", async () => {
-  const many = testRepository(root);
-  const commits = Array.from({ length: 12 }, (_, n) => {
-    many.write({ "a.txt": `${n}` });
-    return many.commit(`Commit ${n}`);
-  });
-  const runs: string[] = [];
-  const counted: Git = {
-    ...git,
-    run(args, options) {
-      runs.push(args[0] ?? "");
-      return git.run(args, options);
-    },
-  };
-  const openCounted = () =>
-    openMirrors({
-      git: counted,
-      directory: mkdtempSync(join(root, "mirrors-")),
-      workingDirectory: root,
-    });
-  const mirrors = openCounted();
-
-  const fetched = await Promise.all(commits.map((sha) => mirrors.fetchCommit(many.path, sha)));
-
-  expect(fetched.map(({ sha }) => sha)).toEqual(commits);
-  // The first one goes alone; the others wait for it.
-  expect(runs.filter((each) => each === "fetch").length).toBeLessThanOrEqual(2);
-  const wrong = "0123456789012345678901234567890123456789";
-  const others = openCounted();
-  const outcomes = await Promise.allSettled(
-    [...commits, wrong].map((sha) => others.fetchCommit(many.path, sha)),
-  );
-  expect(outcomes.map(({ status }) => status)).toEqual([
-    ...commits.map(() => "fulfilled"),
-    "rejected",
-  ]);
 });
 
 test("a mirror whose files a power failure has emptied is made again", async () => {

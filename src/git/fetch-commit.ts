@@ -49,9 +49,6 @@ interface MirrorsOptions {
 /** The number of cached commit texts; some hundred bytes each. */
 const keptCommits = 10_000;
 
-/** The number of commits that one process fetches. */
-const mostTogether = 100;
-
 /** How long the found repository of a directory is cached. */
 const samePlaceMs = 5_000;
 const keptPlaces = 1_000;
@@ -60,32 +57,17 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
   const mirrors = new Map<string, Promise<Mirror>>();
   const turns = sharedTurns();
   const commits = recentlyUsed<Promise<Commit>>(keptCommits);
-  const isIn = sharedLookups();
-  const wanted = wantedCommits();
-  const repositoryOf = recentRepositories(git);
+  const repositories = recentlyUsed<() => Promise<string>>(keptPlaces);
 
   /** Reads a commit's own data, which never changes. */
   function commitIn(mirror: string, sha: CommitSha): Promise<Commit> {
     return commits.get(`${mirror}\n${sha}`, () => readCommit(git, mirror, sha));
   }
 
-  /**
-   * Fetches a commit together with all others that callers wait for now: one process instead of several for each.
-   * Returns false when the server refuses one of them; each is then fetched alone.
-   */
-  async function fetchWanted(
-    mirror: Mirror,
-    source: string,
-    sha: CommitSha,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const queue = withoutPassword(source);
-    const ids = wanted.idsWith(queue, sha);
-    // An earlier turn may have fetched it.
-    if (mirror.knows(sha)) return true;
-    if (ids.length === 1) return false;
-    for (const id of ids) wanted.remove(queue, id);
-    return (await mirror.fetchTogether(source, ids, signal)) && mirror.knows(sha);
+  /** Returns the result of `repositoryAt`, which runs once for callers within a short time. */
+  function repositoryOf(path: string): Promise<string> {
+    const find = () => repositoryAt(git, path);
+    return repositories.get(path, () => forAWhile(samePlaceMs, () => performance.now(), find))();
   }
 
   // Tokens in addresses change every hour; the mirror stays the same.
@@ -111,89 +93,37 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
       const where = address.kind === "local" ? address.path : address.url;
       const source = address.kind === "local" ? await repositoryOf(address.path) : address.url;
       const mirror = await mirrorOf(source);
-      const found = async (revisionFound: FoundRevision): Promise<FetchedCommit> => ({
-        ...(await commitIn(mirror.path, revisionFound.sha)),
-        ...namesOf(revisionFound),
+      const explain = async (reason: unknown): Promise<never> => {
+        // The next call makes the mirror again.
+        if (!(await mirror.isWhole())) mirrors.delete(withoutPassword(source));
+        throw reason;
+      };
+      const found = async ({ sha, branch, ref }: FoundRevision): Promise<FetchedCommit> => ({
+        ...(await commitIn(mirror.path, sha)),
+        ...(branch === undefined ? {} : { branch }),
+        ...(ref === undefined ? {} : { ref }),
         repository: withoutPassword(where),
         mirror: mirror.path,
       });
       // A full id never changes its meaning: if it is in the mirror, no network and no turn is needed.
       const full = CommitSha.safeParse(revision).data;
-      if (full !== undefined && (await isIn(mirror, full))) return found({ sha: full });
+      if (full !== undefined && (await mirror.resolve(full)) === full) return found({ sha: full });
       // One at a time for each mirror: the second fetch then finds the commits of the first.
-      const queue = withoutPassword(source);
-      const fetchInTurn = async (ended: AbortSignal): Promise<FoundRevision> => {
-        if (full !== undefined && (await fetchWanted(mirror, source, full, ended)))
-          return { sha: full };
-        return address.kind === "local"
-          ? fetchFromLocal(git, mirror, {
-              path: where,
-              repository: source,
-              revision,
-              signal: ended,
-            })
-          : fetchFromRemote(git, mirror, { url: source, revision, signal: ended });
-      };
-      if (full !== undefined) wanted.add(queue, full);
-      const fetching = turns
-        .run({ queue, name: `${where}\n${revision}` }, fetchInTurn, signal)
-        .finally(() => {
-          if (full !== undefined) wanted.remove(queue, full);
-        });
-      return found(
-        await fetching.catch(async (reason: unknown) => {
-          // The next call makes the mirror again.
-          if (!(await mirror.isWhole())) mirrors.delete(queue);
-          throw reason;
-        }),
+      const turn = { queue: withoutPassword(source), name: `${where}\n${revision}` };
+      const fetching = turns.run(
+        turn,
+        (ended) =>
+          address.kind === "local"
+            ? fetchFromLocal(git, mirror, {
+                path: where,
+                repository: source,
+                revision,
+                signal: ended,
+              })
+            : fetchFromRemote(git, mirror, { url: source, revision, signal: ended }),
+        signal,
       );
+      return found(await fetching.catch(explain));
     },
-  };
-}
-
-/** The full ids that callers wait for, by source. */
-function wantedCommits() {
-  const bySource = new Map<string, Set<CommitSha>>();
-  return {
-    add(source: string, sha: CommitSha): void {
-      bySource.set(source, (bySource.get(source) ?? new Set()).add(sha));
-    },
-    remove(source: string, sha: CommitSha): void {
-      const ids = bySource.get(source);
-      ids?.delete(sha);
-      if (ids?.size === 0) bySource.delete(source);
-    },
-    /** Returns this id and others of its source, as many as one process fetches. */
-    idsWith(source: string, sha: CommitSha): CommitSha[] {
-      return [...new Set([sha, ...(bySource.get(source) ?? [])])].slice(0, mostTogether);
-    },
-  };
-}
-
-function namesOf({ branch, ref }: FoundRevision): Pick<FetchedCommit, "branch" | "ref"> {
-  return {
-    ...(branch === undefined ? {} : { branch }),
-    ...(ref === undefined ? {} : { ref }),
-  };
-}
-
-/** Returns a function like `repositoryAt`, which runs once for callers within a short time. */
-function recentRepositories(git: Git): (path: string) => Promise<string> {
-  const repositories = recentlyUsed<() => Promise<string>>(keptPlaces);
-  return (path) => {
-    const find = () => repositoryAt(git, path);
-    return repositories.get(path, () => forAWhile(samePlaceMs, () => performance.now(), find))();
-  };
-}
-
-/** Returns a function that looks for a commit in a mirror, once for callers at the same time. */
-function sharedLookups(): (mirror: Mirror, sha: CommitSha) => Promise<boolean> {
-  const looking = new Map<string, Promise<boolean>>();
-  return (mirror, sha) => {
-    const key = `${mirror.path}\n${sha}`;
-    const found = looking.get(key) ?? mirror.resolve(sha).then((here) => here === sha);
-    looking.set(key, found);
-    void found.catch(() => {}).then(() => looking.delete(key));
-    return found;
   };
 }

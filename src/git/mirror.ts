@@ -16,12 +16,8 @@ export interface Mirror {
   readonly path: string;
   /** Returns the id of a commit in the mirror; undefined when it is absent or the name is not plain. */
   resolve(revision: string): Promise<CommitSha | "ambiguous" | undefined>;
-  /** Returns whether a commit was found here before; false also for one that nobody has looked for. */
-  knows(sha: CommitSha): boolean;
   /** Fetches one ref or id with its history; returns false when the server refuses it. */
   fetch(source: string, revision: string, signal?: AbortSignal): Promise<boolean>;
-  /** Fetches several commits by their ids, with one process; returns false when the server refuses one of them. */
-  fetchTogether(source: string, ids: readonly CommitSha[], signal?: AbortSignal): Promise<boolean>;
   /** Fetches all branches and tags. */
   fetchAll(source: string, signal?: AbortSignal): Promise<void>;
   /** Returns false when its files are certainly not those of a repository: it must then be opened again. */
@@ -76,23 +72,6 @@ export async function openMirror(git: Git, directory: string, source: string): P
   /** Full ids of commits that are in the mirror: a mirror never loses a commit. */
   const here = recentlyUsed<CommitSha>(keptIds);
 
-  async function fetchAside(
-    source: string,
-    revisions: readonly string[],
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    // Each fetch has refs of its own: two fetches never wait for one lock, and the lock of a killed fetch blocks no
-    // other.
-    const refspecs = revisions.map((each) => `+${each}:refs/grange/fetched/${randomUUID()}`);
-    const fetched = await fetchInto(source, refspecs, signal);
-    if (fetched.done) {
-      await tendMirror(git, path);
-      return true;
-    }
-    if (isRefused(fetched.stderr)) return false;
-    throw gitFault(source, fetched.stderr);
-  }
-
   return {
     path,
 
@@ -111,14 +90,17 @@ export async function openMirror(git: Git, directory: string, source: string): P
       return /ambiguous/i.test(stderr) ? "ambiguous" : undefined;
     },
 
-    knows: (sha) => here.peek(sha) !== undefined,
-
-    fetch: (source, revision, signal) => fetchAside(source, [revision], signal),
-
-    async fetchTogether(source, ids, signal) {
-      if (!(await fetchAside(source, ids, signal))) return false;
-      for (const id of await commitsAmong(git, path, ids)) here.set(id, id);
-      return true;
+    async fetch(source, revision, signal) {
+      // Each fetch has a ref of its own: two fetches never wait for one lock, and the lock of a killed fetch blocks no
+      // other.
+      const kept = `refs/grange/fetched/${randomUUID()}`;
+      const fetched = await fetchInto(source, [`+${revision}:${kept}`], signal);
+      if (fetched.done) {
+        await tendMirror(git, path);
+        return true;
+      }
+      if (isRefused(fetched.stderr)) return false;
+      throw gitFault(source, fetched.stderr);
     },
 
     async fetchAll(source, signal) {
@@ -130,20 +112,6 @@ export async function openMirror(git: Git, directory: string, source: string): P
     // A disk that does not answer is no sign of damage.
     isWhole: () => isRepository(path).catch(() => true),
   };
-}
-
-/** Returns those ids that name commits of the mirror, and not other objects. */
-async function commitsAmong(
-  git: Git,
-  mirror: string,
-  ids: readonly CommitSha[],
-): Promise<CommitSha[]> {
-  const { exitCode, stdout } = await git.run(
-    ["cat-file", "--batch-check=%(objectname) %(objecttype)"],
-    { directory: mirror, input: ids.map((id) => `${id}\n`).join("") },
-  );
-  const found = new Set(exitCode === 0 ? stdout.toString("latin1").split("\n") : []);
-  return ids.filter((id) => found.has(`${id} commit`));
 }
 
 /** Returns whether the server responded, but does not have or refuses the revision. */
