@@ -3,6 +3,7 @@ import type { JobDefinition } from "#definitions/job-definition.ts";
 import { beginGraph } from "#graphs/advancing/begin-graph.ts";
 import type { GraphPart } from "#graphs/advancing/graph-part.ts";
 import type { PlannedEdge } from "#graphs/plan.ts";
+import { seededDraws } from "../test/support/seeded-draws.ts";
 
 /** A push's graph, before it is stored. */
 export interface Push {
@@ -30,7 +31,7 @@ export async function somePushes(
   seed: number,
   gridSeconds: number,
 ): Promise<Push[]> {
-  const random = randomFrom(seed);
+  const random = seededDraws(seed);
   const takes = (fromSeconds: number, toSeconds: number) => {
     const seconds = fromSeconds + random() * (toSeconds - fromSeconds);
     return `${Math.max(1, Math.round(seconds / gridSeconds)) * gridSeconds}s`;
@@ -89,15 +90,4 @@ function edgesOf(catalog: Catalog): PlannedEdge[] {
       condition: need.on === "end" ? ("end" as const) : ("success" as const),
     })),
   );
-}
-
-/** Numbers from 0 to 1 that a seed determines (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -10,6 +10,7 @@ import type { KeyHistory } from "#size-classes/key-history.ts";
 import { historySize, type PastRun } from "#size-classes/past-run.ts";
 import { usualSettings } from "#size-classes/settings.ts";
 import { type Situation, type StrategyName, strategyNames } from "#size-classes/strategy.ts";
+import { seededDraws } from "../test/support/seeded-draws.ts";
 
 export interface DecisionSpeed {
   readonly strategy: StrategyName;
@@ -44,7 +45,7 @@ function measureDecisions(
 ): DecisionSpeed {
   const chooser = strategyOf({ ...usualSettings, strategy });
   const readAnew = { own: 1, anew: levels.length, known: 0 }[histories];
-  const random = randomFrom(7);
+  const random = seededDraws(7);
   const situations = Array.from({ length: keys }, () => aBusySituation(random));
   let chosen = 0;
   const decide = (count: number): number => {
@@ -121,17 +122,6 @@ function aRun(sizeClass: number, workMs: number, parallel: number, random: () =>
     cpuMs: workMs,
     peakMemoryBytes: 2 ** 30 * (1 + random()),
     at: Date.parse("2026-08-31T12:00:00Z"),
-  };
-}
-
-/** The same numbers each time (mulberry32), so that runs are comparable. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
-import { seededDraws } from "../../support/fake-github/fake-faults.ts";
+import { seededDraws } from "../../support/seeded-draws.ts";
 import { mutate } from "./mutate.ts";
 
 /** A parser that reads bytes of people who may be hostile. */

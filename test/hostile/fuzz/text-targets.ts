@@ -20,7 +20,6 @@ import { readItems } from "#graphs/chunks/read-items.ts";
 import { readPackageJson } from "#init/kinds/node/package-json.ts";
 import { readPyProject } from "#init/kinds/python/pyproject.ts";
 import { readWorkflow } from "#init/workflows/workflow-file.ts";
-import { parseToolOutput } from "#perf/imports/parse-tool-output.ts";
 import { readTrace } from "#simulate/read-trace.ts";
 import { aHeader, anExecution } from "#simulate/trace.fixture.ts";
 import { parseSuite } from "#suites/read-suite.ts";
@@ -32,6 +31,7 @@ import { readJobFilter } from "../../../web/pages/graph/job-filter.ts";
 import { scanLine } from "../../../web/pages/log/scan-line.ts";
 import { plain } from "../../../web/pages/log/style.ts";
 import { BrokenLaw, type FuzzTarget } from "./fuzz.ts";
+import { importerTargets, jsonWords } from "./importer-targets.ts";
 import { mostBytes } from "./mutate.ts";
 
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
@@ -79,7 +79,6 @@ const yamlWords = [
 const neverShown =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
-const json = ["{", "}", "[", "]", '"', ":", ",", "null", "1e400", "-0", "\\u0000", "__proto__"];
 
 /** What people, repositories, forges and the programs of jobs write. */
 export function textTargets(): FuzzTarget[] {
@@ -145,7 +144,7 @@ export function textTargets(): FuzzTarget[] {
         '{"name":"a","workspaces":["b"],"scripts":{"test":"x"}}',
         '[project]\nname = "a"\ndependencies = ["b"]\n[tool.tox]\n',
       ],
-      words: [...json, "[", "]]", "= ", '"""', "[tool.", "workspaces"],
+      words: [...jsonWords, "[", "]]", "= ", '"""', "[tool.", "workspaces"],
       read: (bytes) => [readPackageJson(textOf(bytes)), readPyProject(textOf(bytes))],
     },
     {
@@ -206,7 +205,7 @@ export function textTargets(): FuzzTarget[] {
         `{"repository":{"full_name":"a/b"},"pull_request":{"number":1,"updated_at":"2026-01-01T00:00:00Z","head":{"sha":"${"a".repeat(40)}"}}}`,
         '{"repository":{"full_name":"a/b"},"issue":{"number":1,"pull_requests":{}}}',
       ],
-      words: [...json, '"full_name":', "2026-13-01", "999999999999999999"],
+      words: [...jsonWords, '"full_name":', "2026-13-01", "999999999999999999"],
       refusals: [SyntaxError],
       read(bytes) {
         const body: unknown = JSON.parse(textOf(bytes));
@@ -241,11 +240,11 @@ export function textTargets(): FuzzTarget[] {
         return parseRepositoryAddress(text, "/work");
       },
     },
-    ...importTargets(),
+    ...importerTargets(),
     {
       name: "a trace of executions",
       seeds: [`${JSON.stringify(aHeader())}\n${JSON.stringify(anExecution())}\n`],
-      words: [...json, "\n", '"at":', '"runs":'],
+      words: [...jsonWords, "\n", '"at":', '"runs":'],
       read: (bytes) => readTrace(inOnePiece(bytes)),
     },
     {
@@ -307,36 +306,6 @@ function linesOf(bytes: Uint8Array, size: number) {
   for (let at = 0; at < bytes.length; at += size)
     lines.push(...cutter.push(bytes.subarray(at, at + size)));
   return [...lines, ...cutter.end()];
-}
-
-function importTargets(): FuzzTarget[] {
-  const samples = {
-    hyperfine:
-      '{"results":[{"command":"a","times":[0.1,0.2],"mean":0.15,"user":0.1,"system":0.01,"parameters":{"n":"1"}}]}',
-    criterion:
-      '{"reason":"benchmark-complete","id":"a/b","unit":"ns","measured_values":[1,2],"iteration_count":[1,2]}\n',
-    "google-benchmark":
-      '{"context":{},"benchmarks":[{"name":"BM_a/8","run_name":"BM_a/8","run_type":"iteration","iterations":3,"real_time":1.5,"cpu_time":1.4,"time_unit":"ns"}]}',
-    "pytest-benchmark":
-      '{"benchmarks":[{"name":"a","fullname":"t.py::a","stats":{"min":0.1,"data":[0.1,0.2]},"params":{"x":1}}]}',
-    "go-bench": "pkg: a/b\nBenchmarkX-8  100  12.5 ns/op  3 B/op  1 allocs/op\n",
-    vitest:
-      '{"files":[{"filepath":"a","groups":[{"fullName":"g","benchmarks":[{"name":"a","samples":[1]}]}]}]}',
-    tinybench: '[{"Task name":"a","Latency avg (ns)":"12.5 ± 1%","Throughput avg (ops/s)":"3"}]',
-    jmh: '[{"benchmark":"a.b","mode":"avgt","primaryMetric":{"score":1.5,"rawData":[[1.5]],"scoreUnit":"ms/op"}}]',
-  } as const;
-  return Object.entries(samples).map(([tool, sample]) => ({
-    name: `output of ${tool}`,
-    seeds: [sample],
-    words: [...json, "\n", "1e308", "NaN", "Benchmark"],
-    read(bytes) {
-      const cases = parseToolOutput(tool as keyof typeof samples, textOf(bytes));
-      for (const { iterations } of cases)
-        if (iterations.some((values) => Object.values(values).some((one) => !Number.isFinite(one))))
-          throw new BrokenLaw("a value is no finite number");
-      return cases;
-    },
-  }));
 }
 
 async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
