@@ -26,7 +26,7 @@ import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
 import { LogJudge } from "./judge/log-judge.ts";
 import { judgeOutcome } from "./judge-outcome.ts";
-import { type DiskQuota, diskUse } from "./limits/disk-use.ts";
+import { diskQuotaFor } from "./limits/disk-use.ts";
 import type { Limits } from "./limits/limits.ts";
 import { limitsWithin, slotOf } from "./limits/slot-share.ts";
 import type { CapturedLog } from "./logs/captured-log.ts";
@@ -203,7 +203,7 @@ export class ActionExecutor {
       scratch,
       logLimitBytes: this.#settings.logLimitBytes,
       timeoutMs: request.timeoutMs,
-      diskQuota: await diskQuotaOf(limits, [root.made, temp, home]),
+      diskQuota: await diskQuotaFor([root.made, temp, home], limits.diskBytes),
       killGraceMs: this.#settings.killGraceMs,
       stop: watch.stop,
       started: watch.started,
@@ -316,15 +316,6 @@ interface Job {
   readonly watch: ActionWatch;
   readonly metadata: ExecutedActionMetadata;
   readonly clearing: Clearing;
-}
-
-/** Returns the quota for these directories. Where inputs are copied, they lie there already and do not count. */
-async function diskQuotaOf(
-  { diskBytes }: Limits,
-  directories: readonly string[],
-): Promise<DiskQuota | undefined> {
-  if (diskBytes === undefined) return undefined;
-  return { directories, bytes: diskBytes + (await diskUse(directories)) };
 }
 
 function secretFormsOf({ secrets, token }: ActionRequest): SecretForms | undefined {

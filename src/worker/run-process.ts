@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { rest } from "#core/resting.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
-import { type DiskQuota, diskUse, exceedsQuota } from "./limits/disk-use.ts";
+import { type DiskQuota, exceedsQuota, isOverQuota } from "./limits/disk-use.ts";
 import type { Lack, ProcessGroup, TreeUsage } from "./limits/limits.ts";
 import { isInOwnPidNamespace } from "./limits/process-tree.ts";
 import { CapturedLog, type LogListener } from "./logs/captured-log.ts";
@@ -49,7 +49,7 @@ export interface ProcessEnd {
 
 /** Runs a process until it ends, and ends all processes that it started. */
 export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
-  const { group, scratch, logLimitBytes, process } = request;
+  const { group, scratch, logLimitBytes, process, diskQuota } = request;
   const startedAt = new Date();
   if (process.pid !== undefined) group.began(process.pid);
   // Called first: output meanwhile waits in the pipes.
@@ -74,7 +74,9 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     const endedBy = await stopping;
     // All processes that it left running are ended, also those that left its process group.
     await killTree(group, process.pid);
-    const stopped = endedBy ?? ((await isOverQuota(request)) ? "over_quota" : undefined);
+    // An action that ends between two checks must not pass because of that.
+    const exceeds = diskQuota !== undefined && (await isOverQuota(diskQuota));
+    const stopped = endedBy ?? (exceeds ? "over_quota" : undefined);
     await Promise.all([stdout.end(), stderr.end()]);
     const wasStopped = endedBy !== undefined;
     const [usage, lack] = await Promise.all([group.usage(), group.lack({ exitCode, wasStopped })]);
@@ -89,12 +91,6 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     await stderr.close().catch(() => {});
     throw reason;
   }
-}
-
-/** The last check: an action that ends between two checks must not pass because of that. */
-async function isOverQuota({ diskQuota }: ProcessRequest): Promise<boolean> {
-  if (diskQuota === undefined) return false;
-  return (await diskUse(diskQuota.directories, diskQuota.bytes)) > diskQuota.bytes;
 }
 
 /** Waits for the timeout, the signal to stop, or a full quota; then ends the tree, first with SIGTERM. */

@@ -58,6 +58,20 @@ export async function diskUse(
   return bytes;
 }
 
+/** Returns the quota for what an action writes. Where inputs are copied, they lie there already and do not count. */
+export async function diskQuotaFor(
+  directories: readonly string[],
+  bytes: number | undefined,
+): Promise<DiskQuota | undefined> {
+  if (bytes === undefined) return undefined;
+  return { directories, bytes: bytes + (await diskUse(directories)) };
+}
+
+/** Returns whether the directories use more than the quota now. */
+export async function isOverQuota({ directories, bytes }: DiskQuota): Promise<boolean> {
+  return (await diskUse(directories, bytes)) > bytes;
+}
+
 /**
  * Checks the use of the disk until it is above the quota, or until the signal.
  *
@@ -67,7 +81,7 @@ export async function exceedsQuota(quota: DiskQuota, ended: AbortSignal): Promis
   await rest(firstMs, ended);
   while (!ended.aborted) {
     const before = performance.now();
-    if ((await diskUse(quota.directories, quota.bytes)) > quota.bytes) return true;
+    if (await isOverQuota(quota)) return true;
     await rest(Math.max(leastPauseMs, pauseFactor * (performance.now() - before)), ended);
   }
   return false;
