@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** The ways to sign in. */
-export function SignInForms({ standing: { provider, isOpen }, action, then }: Props) {
+export function SignInForms({ standing: { provider, access, isOpen }, action, then }: Props) {
   return (
     <>
       {isOpen ? (
@@ -22,7 +22,11 @@ export function SignInForms({ standing: { provider, isOpen }, action, then }: Pr
           in, your actions are recorded with your name.
         </p>
       ) : (
-        <p className="faint">You can read without signing in. To change something, sign in.</p>
+        <p className="faint">
+          {access === "private"
+            ? "This farm is private: to read something, sign in with an account that has the right."
+            : "You can read without signing in. To change something, sign in."}
+        </p>
       )}
       {provider === null ? null : <WithProvider name={provider} then={then} />}
       <WithToken action={action} then={then} />
