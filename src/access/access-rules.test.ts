@@ -84,9 +84,9 @@ describe("a refusal", () => {
     );
   });
 
-  test("of who sends no token says that one may help", () => {
+  test("for a caller without a token says that a token may help", () => {
     expect(() => requireGrant({ name: "anyone", grants: [] }, "administer", wholeFarm)).toThrow(
-      "who sends no token may not administer on this farm: send one (GRANGE_TOKEN), or ask",
+      "a caller without a token may not administer on this farm: send one (GRANGE_TOKEN), or ask",
     );
   });
 

@@ -26,7 +26,10 @@ export async function createToken(
 ): Promise<CreatedToken> {
   const { principal, createdBy, expiresInMs } = wanted;
   if (principal === anyone) {
-    throw new Fault("invalid_argument", `"${anyone}" is who sends no token; choose another name`);
+    throw new Fault(
+      "invalid_argument",
+      `"${anyone}" stands for callers without a token; choose another name`,
+    );
   }
   if (wanted.kind !== undefined) await keepPrincipalAs(tx, principal, wanted.kind);
   const token = newToken();

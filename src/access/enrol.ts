@@ -79,7 +79,10 @@ export async function createEnrolment(
 ): Promise<CreatedEnrolment> {
   const { principal, createdBy } = wanted;
   if (principal === anyone) {
-    throw new Fault("invalid_argument", `"${anyone}" is who sends no token; choose another name`);
+    throw new Fault(
+      "invalid_argument",
+      `"${anyone}" stands for callers without a token; choose another name`,
+    );
   }
   await keepPrincipalAs(tx, principal, wanted.kind);
   await insertGrant(tx, principal, wanted.grant, createdBy);

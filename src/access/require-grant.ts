@@ -11,10 +11,8 @@ export function mayDo(principal: Principal, verb: Verb, where: Where): boolean {
 /** Throws `permission_denied` with the missing grant when the principal does not have the right. */
 export function requireGrant(principal: Principal, verb: Verb, where: Where): void {
   if (mayDo(principal, verb, where)) return;
-  // If this were copied unchanged, it would open the farm to everybody.
-  const { name } = principal;
-  const whom = name === anyone && verb === "administer" ? "NAME" : name;
-  throw refusal(principal, verb, placeOf(where), grantCommand(whom, verb, where));
+  const command = grantCommand(whomToGrant(principal, verb), verb, where);
+  throw refusal(principal, verb, placeOf(where), command);
 }
 
 /**
@@ -29,12 +27,26 @@ export function requireGrantSomewhere(
   if (principal.grants.some((grant) => sufficient.includes(grant.verb))) return;
   const [verb] = verbs;
   const narrowed = verb === "work" ? "--pool POOL" : "--repository REPOSITORY";
-  const command = `${grantCommand(principal.name, verb, wholeFarm)} ${narrowed}`;
+  const command = `${grantCommand(whomToGrant(principal, verb), verb, wholeFarm)} ${narrowed}`;
   throw refusal(principal, verb, "anywhere on this farm", command);
 }
 
+/** A command that gives one of these to `anyone`, copied unchanged, would open the farm or its sources to everybody. */
+const neverForAnyone: ReadonlySet<Verb> = new Set<Verb>([
+  "administer",
+  "read",
+  "read-logs",
+  "read-sources",
+  "read-audit",
+]);
+
+/** Returns the name for the command that would grant a verb to this caller. */
+function whomToGrant({ name }: Principal, verb: Verb): string {
+  return name === anyone && neverForAnyone.has(verb) ? "NAME" : name;
+}
+
 function refusal({ name }: Principal, verb: Verb, place: string, command: string): Fault {
-  const who = name === anyone ? "who sends no token" : name;
+  const who = name === anyone ? "a caller without a token" : name;
   // Workers do not take a person's token from their environment: their jobs might find it there.
   const from = verb === "work" ? "GRANGE_WORKER_TOKEN, or --enrol" : "GRANGE_TOKEN";
   const token = name === anyone ? `send one (${from}), or ` : "";

@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import { isAllowedAddress, type PrivateHosts } from "./allowed-address.ts";
 
-/** More than any service needs that only moved. */
+/** More than a service needs that has moved to another address. */
 const mostRedirects = 5;
 
 /** Returns the hosts on private addresses that may be contacted now: rights may change while the server runs. */
@@ -83,7 +83,7 @@ function send(
       },
       (incoming) => resolve(responseOf(incoming, request.url)),
     );
-    // As Node's own `fetch`: the caller is told why it was aborted.
+    // Like Node's own `fetch`: the caller gets the reason of the abort.
     sending.on("error", (cause) =>
       reject(request.signal.aborted ? (request.signal.reason as Error) : cause),
     );

@@ -68,6 +68,6 @@ export function openJobTokens(parts: {
 /** Only the farm writes this property: definitions and requests that contain it are refused. */
 function rightsOfAction(action: Uint8Array): JobRights | undefined {
   const { platform } = fromBinary(ActionSchema, action);
-  const said = platform?.properties.filter(({ name }) => name === tokenProperty) ?? [];
-  return said.length === 1 ? rightsIn(said[0]?.value ?? "") : undefined;
+  const values = platform?.properties.filter(({ name }) => name === tokenProperty) ?? [];
+  return values.length === 1 ? rightsIn(values[0]?.value ?? "") : undefined;
 }

@@ -9,7 +9,7 @@ import { Fault } from "#core/fault.ts";
 export function requireMayBegin(caller: Principal, project: string): void {
   const where = { repository: project, branch: "" };
   if (mayDo(caller, "execute", where) || mayDo(caller, "cache", where)) return;
-  const who = caller.name === anyone ? "who sends no token" : caller.name;
+  const who = caller.name === anyone ? "a caller without a token" : caller.name;
   throw new Fault(
     "permission_denied",
     `nobody has built in the project ${project} yet, and ${who} may not be the first: ask somebody who administers ` +

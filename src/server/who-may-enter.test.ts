@@ -82,7 +82,7 @@ describe("a farm that is more open than its server is to be", () => {
     await stopAll();
 
     await expect(start({ access: "private" })).rejects.toThrow(
-      "this farm is open, and this server is to be private: start it without --access (GRANGE_ACCESS), and change the farm with `grange access set private`",
+      "this farm is open, but --access (GRANGE_ACCESS) is private: start the server without it, and change the farm with `grange access set private`",
     );
   });
 });

@@ -16,6 +16,9 @@ import type { ServerConfig } from "./config.ts";
 import { keepTokenInFile } from "./kept-token.ts";
 import type { Services } from "./services.ts";
 
+/** The file of the owner's token in the data directory. */
+const ownerToken = "owner-token";
+
 type AccessConfig = Pick<
   ServerConfig,
   "dataDir" | "host" | "access" | "allowOpen" | "ownerToken" | "close"
@@ -39,12 +42,18 @@ export async function settleWhoMayEnter(
 ): Promise<void> {
   const parts = { db, clock, logger };
   if (config.ownerToken || config.close) await keepTokens(parts, config.dataDir);
-  await chooseSetting(parts, config);
+  const isNew = await chooseSetting(parts, config);
   if (config.close) await removeRightsOfStrangers(parts);
   callers.forgetAll();
   const setting = accessSettingOf(await grantsOf(db, anyone));
   requireStrictEnough(setting, config);
   logger.info({ access: setting }, "what callers without a token may do");
+  if (isNew && setting !== "open") {
+    logger.info(
+      { file: join(config.dataDir, ownerToken) },
+      `this new farm is ${setting}: its owner's token is in this file; sign in with it, or set GRANGE_TOKEN to it`,
+    );
+  }
 }
 
 /** Keeps tokens of an owner and of workers in the data directory, for the users of the farm's own machine. */
@@ -52,7 +61,7 @@ async function keepTokens({ db, clock, logger }: Parts, dataDir: string): Promis
   const plain = { repository: "*", branch: "*", priorityCap: null };
   const parts = { db, logger, now: clock.now() };
   await keepTokenInFile(parts, {
-    file: join(dataDir, "owner-token"),
+    file: join(dataDir, ownerToken),
     principal: "owner",
     kind: "person",
     grant: { ...plain, verb: "*", top: true },
@@ -65,21 +74,25 @@ async function keepTokens({ db, clock, logger }: Parts, dataDir: string): Promis
   });
 }
 
-/** Gives a farm its setting at its first start. When two servers start at once, only one of them chooses. */
-async function chooseSetting(parts: Parts, config: AccessConfig): Promise<void> {
+/**
+ * Gives a farm its setting at its first start; returns whether it did. When two servers start at once, only one of them
+ * chooses.
+ */
+async function chooseSetting(parts: Parts, config: AccessConfig): Promise<boolean> {
   const { db, clock } = parts;
   const setting = settingOfNewFarm(config);
-  if (await accessIsChosen(db)) return;
+  if (await accessIsChosen(db)) return false;
   // Before the rights are removed: afterwards somebody must be able to administer the farm.
   if (setting !== "open") await keepTokens(parts, config.dataDir);
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await lockRights(tx);
     const now = clock.now();
-    if (!(await insertAccessChoice(tx, "grange", now))) return;
+    if (!(await insertAccessChoice(tx, "grange", now))) return false;
     const before = await setAccess(tx, setting, "grange", now);
-    if (before === setting) return;
+    if (before === setting) return true;
     const detail = { what: "set access", access: setting, where: "at the first start" };
     await recordAudit(tx, { actor: "grange", verb: "administer", detail });
+    return true;
   });
 }
 
@@ -103,16 +116,16 @@ function requireStrictEnough(setting: AccessSetting, config: AccessConfig): void
   if (isTooOpen(setting, config)) {
     throw new Fault(
       "failed_precondition",
-      `this farm is ${setting}, and this server is to be ${access}: start it without --access (GRANGE_ACCESS), ` +
+      `this farm is ${setting}, but --access (GRANGE_ACCESS) is ${access}: start the server without it, ` +
         `and change the farm with \`grange access set ${access}\``,
     );
   }
   if (setting !== "open" || isLoopback(host) || allowOpen) return;
   throw new Fault(
     "failed_precondition",
-    `refusing to listen on ${host}: this farm asks nobody for a token, so all who reach it could run commands ` +
+    `refusing to listen on ${host}: this farm requires no token, so everyone who reaches it could run commands ` +
       `here. \`grange server --data ${dataDir} --host ${host} --close\` makes a token of an owner, in ` +
-      `${join(dataDir, "owner-token")}, and lets only who has a token do things. Or listen on 127.0.0.1; or set ` +
-      "GRANGE_ALLOW_OPEN=1 when the network is yours alone",
+      `${join(dataDir, ownerToken)}, and removes the rights of callers without one. Or listen on 127.0.0.1; or set ` +
+      "GRANGE_ALLOW_OPEN=1 where only you reach the network",
   );
 }

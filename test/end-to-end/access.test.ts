@@ -56,7 +56,7 @@ test("an open farm can be closed with commands alone, and a caller without permi
   expect(lockedOut.stderr).toContain("nobody could administer this farm any more");
   expect(closed.stdout).toBe("One grant was removed.\n");
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain("who sends no token may not submit anywhere on this farm");
+  expect(refused.stderr).toContain("a caller without a token may not submit anywhere on this farm");
   expect(submitted.graph.submittedBy).toBe("root");
 
   await signAndPrioritise(root, submitted);

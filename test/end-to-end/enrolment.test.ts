@@ -250,7 +250,7 @@ test("grange up stores its owner's token, and commands in its directory use it",
   expect((await stat(join(data, "owner-token"))).mode & 0o777).toBe(0o600);
   expect(closed.code).toBe(0);
   expect(asOwnerStill.code).toBe(0);
-  expect(asNobody.stderr).toContain("who sends no token may not administer");
+  expect(asNobody.stderr).toContain("a caller without a token may not administer");
   // Its workers have a separate token, too.
   expect(again).toMatchObject({ state: "succeeded" });
   up.signal("SIGINT");

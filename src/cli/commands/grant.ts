@@ -62,7 +62,7 @@ function where(command: Command, otherwise: string): Command {
 function describeAdd(command: Command): void {
   where(command.command("add <principal> <verb> [repositories...]"), "all")
     .description(
-      "let somebody do something, also in several repositories or projects; `anyone` is who sends no token",
+      "let somebody do something, also in several repositories or projects; `anyone` stands for callers without a token",
     )
     .addOption(
       new Option("--priority-cap <n>", "the highest priority (default: no cap)").argParser(

@@ -162,7 +162,9 @@ describe("who may not is told what is missing", () => {
     const answer = await post("/graphs", { repository: "https://127.0.0.1:1/nothing.git" });
 
     expect(answer.status).toBe(403);
-    expect(messageIn(answer)).toContain("who sends no token may not submit anywhere on this farm");
+    expect(messageIn(answer)).toContain(
+      "a caller without a token may not submit anywhere on this farm",
+    );
   });
 });
 
@@ -277,7 +279,7 @@ test.each(["Root", "ROOT", "Anyone"])(
 
 test.each<[string, unknown, string]>([
   ["/tokens", { principal: "no spaces" }, "a principal's name has"],
-  ["/tokens", { principal: "anyone" }, "is who sends no token"],
+  ["/tokens", { principal: "anyone" }, "stands for callers without a token"],
   ["/tokens", { principal: "x", expiresInMs: 5 }, "expiresInMs"],
   ["/grants", { principal: "x", verb: "rule" }, "must be * or one of read, read-logs"],
   ["/grants", { principal: "x", verb: "administer", repository: "web" }, "would give nothing"],

@@ -69,8 +69,8 @@ interface ServeOptions {
  * The routes of a table of endpoints.
  *
  * The only place that checks a call: first the right that the entry states, then query, body and path against their
- * shapes, and the right at the place of the object that the call names. Then the handler runs. Routes without parameters come first, so that `/catalogs/diff` is not read as a
- * catalog named `diff`.
+ * shapes, and the right at the place of the object that the call names. Then the handler runs. Routes without parameters
+ * come first, so that `/catalogs/diff` is not read as a catalog named `diff`.
  */
 export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>(
   table: Table,
