@@ -30,15 +30,12 @@ export function RepositoriesPage() {
 
   if (repositories.length === 0) {
     return (
-      <>
-        <EmptyState title="No graphs yet" command="grange submit . --rev HEAD">
-          A graph is the work of one commit. Run this in a Git repository, and its graph appears
-          here. Bazel, ccache and other build tools can use this farm, too:{" "}
-          <Link to="/connect">point yours here</Link>, and see its{" "}
-          <Link to="/invocations">invocations</Link>.
-        </EmptyState>
-        <FarmAccess />
-      </>
+      <EmptyState title="No graphs yet" command="grange submit . --rev HEAD" note={<FarmAccess />}>
+        A graph is the work of one commit. Run this in a Git repository, and its graph appears here.
+        Bazel, ccache and other build tools can use this farm, too:{" "}
+        <Link to="/connect">point yours here</Link>, and see its{" "}
+        <Link to="/invocations">invocations</Link>.
+      </EmptyState>
     );
   }
   return (
