@@ -8,6 +8,7 @@ import { freshDb } from "../../../test/support/fresh-db.ts";
 import type { GraphId } from "../graph-id.ts";
 import { farmOfKinds } from "../kinds/farm-of-kinds.fixture.ts";
 import { storeMadeUpGraph } from "../times/times.fixture.ts";
+import { deleteGraphs } from "./old-graphs.store.ts";
 import {
   type RetentionRound,
   type RetentionServices,
@@ -104,6 +105,28 @@ test("a graph that another module needs stays until that module has finished", a
   neededElsewhere.pop();
   await removeOldGraphs(services);
   expect((await stillThere()).has(searched)).toBe(false);
+});
+
+test("a graph that another server deletes while its family is read does not keep the round from its end", async () => {
+  const old = await storeMadeUpGraph(db, new Date(), one);
+  const recent = await storeMadeUpGraph(db, inAYear.now(), one);
+  await db.run(
+    sql`update graph set parent_id = ${old}, parent_kind = 'clone' where id = ${recent}`,
+  );
+  const deletedByTheOther: RetentionServices = {
+    ...services,
+    neededElsewhere: async (_tx, ids) => {
+      if (ids.includes(old)) await deleteGraphs(db, [recent]);
+      return [];
+    },
+  };
+
+  await removeOldGraphs(deletedByTheOther);
+
+  // This round knew of a reference to it.
+  expect((await stillThere()).has(old)).toBe(true);
+  await removeOldGraphs(services);
+  expect((await stillThere()).has(old)).toBe(false);
 });
 
 test("the newest of each branch stay, and those above the limit are deleted at any age", async () => {

@@ -91,11 +91,14 @@ async function factsWithFamilies(
   rules: readonly GraphRule[],
 ): Promise<GraphFacts[]> {
   const known = new Map<string, GraphFacts>();
+  // Each graph is read once: one that another server has deleted since it was named returns no facts.
+  const read = new Set<string>();
   let missing: readonly string[] = ids;
   while (missing.length > 0 && known.size < mostTogether) {
+    for (const id of missing) read.add(id);
     for (const facts of await factsOf(services, tx, missing, rules)) known.set(facts.id, facts);
     const named = [...known.values()].flatMap(({ neededBy }) => neededBy);
-    missing = [...new Set(named)].filter((id) => !known.has(id));
+    missing = [...new Set(named)].filter((id) => !read.has(id));
   }
   return [...known.values()];
 }
