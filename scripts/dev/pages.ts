@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { join, relative } from "node:path";
 import { createServer, type Plugin, type ViteDevServer } from "vite";
-import { inTime } from "#core/in-time.ts";
+import { type FileEvent, watchFolder } from "./watch-folder.ts";
 
 interface PagesOptions {
   readonly root: string;
@@ -13,22 +12,23 @@ interface PagesOptions {
   readonly onReload: (file: string, sinceSaveMs: number) => void;
 }
 
-/** After this time the pages are served even if Vite did not report that its watcher is ready. */
-const watcherReadyMs = 5_000;
+/** An editor may empty a file before it writes it: events of a file are passed on after this time without another. */
+const settledMs = 20;
+
+/** A running Vite with the watchers that feed it. */
+export interface Pages {
+  close(): Promise<void>;
+}
 
 /**
  * Starts Vite, which serves the pages from their sources and reloads browsers when one changes.
  *
- * Resolves when Vite has read the existing files: it misses changes before that.
+ * Changes are noticed from the moment it resolves.
  */
-export async function startPages(options: PagesOptions): Promise<ViteDevServer> {
+export async function startPages(options: PagesOptions): Promise<Pages> {
   const { root, port, server, serverReady, onReload } = options;
-  let watching: Promise<unknown> = Promise.resolve();
   const reporting: Plugin = {
     name: "report-reloads",
-    configureServer({ watcher }) {
-      watching = once(watcher, "ready");
-    },
     hotUpdate: {
       order: "post",
       handler({ file, modules, timestamp }) {
@@ -50,7 +50,8 @@ export async function startPages(options: PagesOptions): Promise<ViteDevServer> 
       host: "127.0.0.1",
       port,
       strictPort: true,
-      watch: { ignored: ["**/dist/**", "**/.grange-data/**"] },
+      // The folders are watched here, see `watchFolder`.
+      watch: null,
       proxy: Object.fromEntries(
         ["/api", "/cache/", "/forge/", "/metrics"].map((prefix) => [
           prefix,
@@ -65,7 +66,32 @@ export async function startPages(options: PagesOptions): Promise<ViteDevServer> 
       ),
     },
   });
+  // Pages import modules of both.
+  const watched = ["web", "src"].map((folder) => passOn(join(root, folder), vite));
   await vite.listen();
-  await inTime(watching, watcherReadyMs);
-  return vite;
+  return {
+    close: async () => {
+      for (const stop of watched) stop();
+      await vite.close();
+    },
+  };
+}
+
+/** Passes the events of a folder on to Vite. */
+function passOn(folder: string, { watcher }: ViteDevServer): () => void {
+  const waiting = new Map<string, { event: FileEvent; timer: NodeJS.Timeout }>();
+  const unwatch = watchFolder(folder, (path, latest) => {
+    const earlier = waiting.get(path);
+    clearTimeout(earlier?.timer);
+    const event = earlier?.event === "add" && latest === "change" ? "add" : latest;
+    const emit = () => {
+      waiting.delete(path);
+      watcher.emit(event, path);
+    };
+    waiting.set(path, { event, timer: setTimeout(emit, settledMs) });
+  });
+  return () => {
+    unwatch();
+    for (const { timer } of waiting.values()) clearTimeout(timer);
+  };
 }
