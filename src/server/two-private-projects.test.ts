@@ -30,7 +30,8 @@ const words: readonly ((names: ObjectNames) => string)[] = [
   ({ project }) => project,
   ({ commit }) => commit,
   ({ graph }) => graph,
-  ({ graph }) => graph.slice(0, 8),
+  // With its hyphen: eight digits would be a number where a number is expected.
+  ({ graph }) => graph.slice(0, 13),
   ({ job }) => job,
   ({ catalog }) => catalog,
   ({ catalog }) => catalog.slice(0, 12),
@@ -148,7 +149,7 @@ function withoutNames(text: string, names: ObjectNames): string {
       const kind = key.toUpperCase();
       const whole = [value, encodeURIComponent(value)].map((text) => [text, kind] as const);
       const beginnings = hasBeginnings.has(key)
-        ? [60, 12, 8].map((length) => [value.slice(0, length), `${kind}-${length}`] as const)
+        ? [60, 13, 12, 8].map((length) => [value.slice(0, length), `${kind}-${length}`] as const)
         : [];
       return [...whole, ...beginnings];
     })
