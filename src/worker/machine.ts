@@ -4,6 +4,8 @@ import { messageOf } from "#core/fault.ts";
 import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
+import type { Defence } from "./attacks/attack-list.ts";
+import { type Defences, notStoppedText } from "./attacks/attacks-not-stopped.ts";
 import type { WorkerConfig } from "./config.ts";
 import { type HelperShell, startHelperShell } from "./helper-shell.ts";
 import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
@@ -34,6 +36,8 @@ export interface Machine {
   readonly retryWindow: RetryWindow;
   /** This process's directory for the files that jobs need while they run. */
   readonly runDir: string;
+  /** What it has against attacks of jobs. */
+  readonly defences: Defences;
   /** The chosen mechanisms and the reasons against better ones, for people. */
   readonly facilities: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -77,6 +81,10 @@ export async function openMachine(
       await chooseSandbox(shell, settings, runDir),
       await chooseLimiter({ givesCpus: settings.cpus !== undefined, taskset: slots.taskset }),
     ];
+    const defences = {
+      parts: defencesOf(sandbox.stops, limits.limiter, settings),
+      allowedCalls: settings.allowedCalls,
+    };
     return {
       shell,
       local,
@@ -87,6 +95,7 @@ export async function openMachine(
       limiter: limits.limiter,
       cpus: slots.book,
       inputRoots: roots.inputRoots,
+      defences,
       facilities: {
         sandbox: explained(sandbox.name, sandbox.why),
         "job user": sandbox.user,
@@ -96,6 +105,7 @@ export async function openMachine(
         slots: slots.told(limits.limiter),
         inputs: explained(roots.inputRoots.kind, roots.why),
         mounts: explained(shell.kind, whyShell),
+        "not stopped": notStoppedText(defences),
       },
       async close() {
         slots.close();
@@ -132,6 +142,20 @@ async function chooseShell(path: string): Promise<{ shell: HelperShell; why: str
     }
   }
   throw new Error(`no shell can be started: ${refused.join("; ")}`);
+}
+
+function defencesOf(
+  stops: readonly Defence[],
+  limiter: Limiter,
+  { memoryBytes, diskBytes }: MachineSettings,
+): ReadonlySet<Defence> {
+  return new Set<Defence>([
+    "worker",
+    ...stops,
+    ...(limiter.can.includes("processes") ? (["process limit"] as const) : []),
+    ...(memoryBytes === undefined ? [] : (["memory limit"] as const)),
+    ...(diskBytes === undefined ? [] : (["disk quota"] as const)),
+  ]);
 }
 
 function explained(what: string, whyNoBetter: string): string {

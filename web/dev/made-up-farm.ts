@@ -62,6 +62,7 @@ export function madeUpFarm(now: Date): FakeFarm {
     namespaces: "user, mount, pid, network",
     cgroup: "v2",
     limits: "memory, pids",
+    "not stopped": "uses all memory, uses all memory as files in /dev/shm (without --memory)",
   };
   for (let n = 1; n <= 4; n++) {
     farm.workers.push({

@@ -1,9 +1,10 @@
 import type { Show } from "../row.ts";
 import { fuzzing, longFuzzing } from "./fuzzing.ts";
 import { poisonedCaches } from "./poisoned-caches.ts";
+import { sandboxAttacks } from "./sandbox-attacks.ts";
 
 /** What principals may read and change, tried by those who may not. */
 export const securityShow: Show = {
   name: "security",
-  measurements: [poisonedCaches, fuzzing, longFuzzing],
+  measurements: [poisonedCaches, sandboxAttacks, fuzzing, longFuzzing],
 };

@@ -6,6 +6,12 @@ import { rest } from "#core/resting.ts";
 /** `st_blocks` counts units of this size, whatever the file system's own (POSIX stat.h). */
 const blockBytes = 512;
 
+/**
+ * What each file, link and directory costs besides its blocks: its inode and its name. File systems with a fixed number
+ * of inodes have one for every 16 KiB or less; without this, an action could use all of them within any quota.
+ */
+const entryBytes = 1_024;
+
 /** The first check is early, because an action may fill its quota in a second. */
 const firstMs = 100;
 /** The pause after a check, as a multiple of how long the check took: checks use at most 1/20 of a CPU. */
@@ -19,7 +25,8 @@ export interface DiskQuota {
 }
 
 /**
- * Returns how much of the disk the files below some directories use, in bytes; stops counting above `mostBytes`.
+ * Returns how much of the disk the files below some directories use, in bytes, with 1 KiB for each entry; stops counting
+ * above `mostBytes`.
  *
  * A file with several hard links counts once. Files and directories that disappear meanwhile, or that this process may
  * not read, do not count; nor do deleted files that a process still has open.
@@ -37,7 +44,7 @@ export async function diskUse(
       if (linked.has(id)) return;
       linked.add(id);
     }
-    bytes += found.blocks * blockBytes;
+    bytes += found.blocks * blockBytes + entryBytes;
   };
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const directory = await opendir(path).catch(() => undefined);

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Fault, messageOf } from "#core/fault.ts";
 import { giveToJobs, jobOwner } from "#machine/job-owner.ts";
+import type { Defence } from "../attacks/attack-list.ts";
 import type { HelperShell } from "../helper-shell.ts";
 import { type HostImageSettings, hostImage } from "../image/host-image.ts";
 import { toolPath } from "../tool-path.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { sandboxKinds } from "./sandbox-kinds.ts";
-import { chooseRestriction } from "./system-calls/choose-restriction.ts";
+import { chooseRestriction, type Restriction } from "./system-calls/choose-restriction.ts";
 import type { RefusedCall } from "./system-calls/refused-calls.ts";
 
 const run = promisify(execFile);
@@ -40,6 +41,8 @@ interface ChosenSandbox {
   readonly systemCalls: string;
   /** Describes the user that jobs run as, for people. */
   readonly user: string;
+  /** What it stops, of the defences of a worker. */
+  readonly stops: readonly Defence[];
 }
 
 /**
@@ -71,6 +74,7 @@ export async function chooseSandbox(
           name,
           why: refused.join("; "),
           user: userOf(sandbox),
+          stops: stoppedBy(sandbox, restriction),
           ...(sandbox.isolates
             ? {
                 network: `${network}; with network, the machine's and its loopback; ${restriction.abstractSockets}`,
@@ -97,6 +101,11 @@ function rootJobs(refused: readonly string[]): Fault {
     `this worker runs as root, and so would its jobs: ${why}. Start it as an ordinary user. If you trust ` +
       "all jobs with the whole machine, use --allow-root-jobs (GRANGE_ALLOW_ROOT_JOBS=1)",
   );
+}
+
+function stoppedBy({ isolates, ownProc }: Sandbox, { stops }: Restriction): Defence[] {
+  if (!isolates) return [];
+  return ["sandbox", ...(ownProc ? (["own /proc"] as const) : []), ...stops];
 }
 
 function userOf({ isolates }: Sandbox): string {

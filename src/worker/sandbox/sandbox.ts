@@ -40,6 +40,8 @@ export interface Sandbox {
   waiting?(places: Places): string[];
   /** Whether the processes are in a pid namespace, whose end ends all of them. */
   readonly ownPids: boolean;
+  /** Whether /proc shows the job's processes only. */
+  readonly ownProc: boolean;
 }
 
 export interface Places {

@@ -67,6 +67,7 @@ function usedSlotsOf({ running, endingCount }: Worker): number {
 
 function WorkerCard({ worker }: { worker: Worker }) {
   const isInTrouble = worker.trouble !== null && worker.state !== "lost";
+  const { "not stopped": notStopped, ...facilities } = worker.facilities;
   return (
     <li className={`card worker-${isInTrouble ? "in-trouble" : worker.state}`}>
       <header>
@@ -99,8 +100,14 @@ function WorkerCard({ worker }: { worker: Worker }) {
         )}
         <dt>Sandbox</dt>
         <dd>
-          <Tags tags={worker.facilities} />
+          <Tags tags={facilities} />
         </dd>
+        {notStopped === undefined || notStopped === "" ? null : (
+          <>
+            <dt>Attacks that it does not stop</dt>
+            <dd>{notStopped}</dd>
+          </>
+        )}
         <dt>Finished</dt>
         <dd className="number">{worker.finishedCount.toLocaleString()}</dd>
         <dt>Seen</dt>

@@ -60,6 +60,7 @@ function bubblewrapSandbox(
     kind: "bubblewrap",
     isolates: true,
     ownPids: true,
+    ownProc: proc === "own",
     placesOf: () => fixedPlaces,
     commandLine: (command) =>
       [

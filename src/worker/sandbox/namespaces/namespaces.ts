@@ -57,6 +57,7 @@ function namespacesSandbox(settings: NamespacesSettings): Sandbox {
     kind: "namespaces",
     isolates: true,
     ownPids: true,
+    ownProc: settings.proc === "own",
     placesOf: () => fixedPlaces,
     commandLine: (command) =>
       [

@@ -7,6 +7,7 @@ const noSandbox: Sandbox = {
   kind: "none",
   isolates: false,
   ownPids: false,
+  ownProc: false,
   placesOf: (places) => places,
   commandLine: ({ root, workingDirectory, environment, arguments: argv }) => {
     const enter = ["sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", join(root, workingDirectory)];

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Fault, messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
+import type { Defence } from "../../attacks/attack-list.ts";
 import type { ViewStep } from "../../image/image-provider.ts";
 import { restrictingProgram } from "./restricting-program.ts";
 import { type FilterSettings, seccompFilter } from "./seccomp-filter.ts";
@@ -24,6 +25,11 @@ export interface Restriction {
   readonly view: readonly ViewStep[];
   /** The prefix of a job's command, which is then an absolute path; empty when no restriction is possible. */
   before(command: { readonly network: boolean }): readonly string[];
+  /** What it stops, of the defences of a worker. */
+  readonly stops: readonly Extract<
+    Defence,
+    "system-call filter" | "abstract-socket scope" | "no user namespaces"
+  >[];
   /** Describes the refused calls, or the reason why none are refused; for people. */
   readonly systemCalls: string;
   /** Whether a job with the machine's network can connect to abstract Unix sockets of the machine; for people. */
@@ -57,6 +63,11 @@ export async function chooseRestriction(
   return {
     view: [{ kind: "show", path: programsPlace, from: directory }],
     before: ({ network }) => [join(programsPlace, network && hasScope ? "with-network" : "plain")],
+    stops: [
+      "system-call filter",
+      ...(hasScope ? (["abstract-socket scope"] as const) : []),
+      ...(settings.allowsNamespaces ? [] : (["no user namespaces"] as const)),
+    ],
     systemCalls: filteredText(settings),
     abstractSockets: hasScope
       ? "abstract sockets of the machine are out of reach"
@@ -81,6 +92,7 @@ function unrestricted({ allowsNamespaces }: FilterSettings, why: string): Restri
   return {
     view: [],
     before: () => [],
+    stops: [],
     systemCalls: `not filtered, since ${why}`,
     abstractSockets: "abstract sockets of the machine are in reach",
   };
