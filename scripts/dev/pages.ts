@@ -16,7 +16,7 @@ interface PagesOptions {
 const settledMs = 20;
 
 /** A running Vite with the watchers that feed it. */
-export interface Pages {
+interface Pages {
   close(): Promise<void>;
 }
 
