@@ -10,7 +10,7 @@ function NotFound() {
     <section className="empty">
       <h1>There is no such page</h1>
       <p>The address may contain an error, or the object may have been removed.</p>
-      <Link to="/">See all repositories</Link>
+      <Link to="/">Back to the home page</Link>
     </section>
   );
 }

@@ -9,9 +9,19 @@ import { SearchesSearch } from "./pages/searches/search.ts";
 import { TimesSearch } from "./pages/times/search.ts";
 import { root } from "./root-route.tsx";
 
-const repositories = createRoute({
+const home = createRoute({
   getParentRoute: () => root,
   path: "/",
+  loader: async () => {
+    const { overviewQuery } = await import("./pages/home/load.ts");
+    await queryClient.ensureQueryData(overviewQuery);
+  },
+  component: lazyRouteComponent(() => import("./pages/home/page.tsx"), "HomePage"),
+});
+
+const repositories = createRoute({
+  getParentRoute: () => root,
+  path: "/repositories",
   loader: async () => {
     const { repositoriesQuery } = await import("./pages/repositories/load.ts");
     await queryClient.ensureQueryData(repositoriesQuery);
@@ -146,6 +156,7 @@ const times = createRoute({
 
 /** Commits, their graphs and jobs, and searches over many of them. */
 export const graphsRoutes = [
+  home,
   repositories,
   repository,
   branches,

@@ -208,7 +208,7 @@ export const JobDetail = z
     /** The definition that runs: the template with customisations for this graph. */
     definition: z.unknown(),
     /**
-     * Its own priority, added to that of the graph: from the definitionor changed by a person. Jobs with a higher
+     * Its own priority, added to that of the graph: from the definition or changed by a person. Jobs with a higher
      * priority start first.
      */
     priority: z.number().int(),

@@ -176,6 +176,20 @@ export async function countFoundBy(
   return row?.count ?? 0;
 }
 
+/** Counts a project's results in quarantine, up to 1,000. */
+export async function countQuarantined(tx: Tx, project: string): Promise<number> {
+  const [row] = await tx.many(
+    z.object({ count: z.number() }),
+    sql`
+      select count(*)::integer as count
+      from (
+        select from quarantined_result where project = ${project} and released_at is null limit 1000
+      ) as held
+    `,
+  );
+  return row?.count ?? 0;
+}
+
 const Quarantined = z
   .object({
     project: z.string(),

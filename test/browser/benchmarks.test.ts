@@ -62,7 +62,7 @@ test.each([
 
 test("the status page shows measurements, waiting requests with reasons, and failures, and refreshes by itself", async () => {
   const { page, faults } = await open("/");
-  await page.getByRole("link", { name: "Benchmarks" }).click();
+  await page.getByRole("navigation").getByRole("link", { name: "Benchmarks" }).click();
   const running = page.getByRole("region", { name: "In progress" });
   await running.getByText("6 of 12 jobs").waitFor();
   await running.getByText("ends in about 17 min (12 min to 29 min)").waitFor();

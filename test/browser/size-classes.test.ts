@@ -31,6 +31,7 @@ test.each(addresses)(
 
 test("the overview links to a class, and a class to the others of its platform", async () => {
   const { page, faults } = await open("/");
+  await page.getByRole("navigation").getByRole("link", { name: "Workers" }).click();
   await page.getByRole("link", { name: "Size classes" }).click();
   const table = page.getByRole("region", { name: "Size classes of ISA=x86-64, OSFamily=linux" });
   const line = table

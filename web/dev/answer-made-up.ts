@@ -18,6 +18,7 @@ import {
   fakeInvocations,
   fakeTree,
 } from "./fake-invocations.ts";
+import { fakeOverview } from "./fake-overview.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import { fakeSearch, startFakeSearch } from "./fake-searches.ts";
 import { fakeExecutionSizeClass, fakeSizeClasses, fakeSizeClassKeys } from "./fake-size-classes.ts";
@@ -37,6 +38,8 @@ interface Question {
  */
 export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Question): unknown {
   switch (kind) {
+    case "overview":
+      return fakeOverview(farm);
     case "repositories":
       if (rest[0] !== "branches") return undefined;
       return body === undefined

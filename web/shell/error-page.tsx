@@ -20,7 +20,7 @@ export function ErrorPage({ error }: { error: unknown }) {
         <button type="button" onClick={() => void router.invalidate()}>
           Try again
         </button>
-        <Link to="/">See all repositories</Link>
+        <Link to="/">Back to the home page</Link>
       </p>
     </section>
   );

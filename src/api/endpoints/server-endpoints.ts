@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { rightOnFarm, rightSomewhere } from "#core/right.ts";
+import { rightOnFarm, rightOnListed, rightSomewhere } from "#core/right.ts";
 import { Backup } from "../backup.ts";
 import { endpoint, json } from "../endpoint.ts";
 import { JsonDocument } from "../json-document.ts";
+import { Overview } from "../overview.ts";
 import { ServerInfo } from "../server-info.ts";
 import { StoreStanding } from "../store.ts";
 
@@ -14,6 +15,14 @@ export const serverEndpoints = {
     right: rightSomewhere("read"),
     summary: "The version of the server, its database, and since when it runs.",
     answer: json(ServerInfo),
+  }),
+  overview: endpoint({
+    method: "GET",
+    path: "/overview",
+    right: rightOnListed("read"),
+    summary:
+      "What needs attention, the newest graphs, and how busy the farm is. Without `read` for the whole farm, `farm` is null and `attention` is about graphs alone.",
+    answer: json(Overview),
   }),
   store: endpoint({
     method: "GET",

@@ -4,7 +4,7 @@ import { AddDrain, Drain, RemoveDrain } from "../drain.ts";
 import { endpoint, events, json } from "../endpoint.ts";
 import { Worker } from "../worker.ts";
 
-/** Workersand drains. */
+/** Workers and drains. */
 export const workerEndpoints = {
   workers: endpoint({
     method: "GET",

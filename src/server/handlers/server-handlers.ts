@@ -6,6 +6,7 @@ import { latestBackups } from "#backup/backup.store.ts";
 import { definitionsSchema } from "#definitions/definitions-schema.ts";
 import { openApiDocument } from "../http/openapi-document.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { overviewReader } from "../overview.ts";
 import { version } from "../version.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
@@ -13,6 +14,7 @@ const mostBackups = 20;
 
 export function serverHandlers(services: HandlerServices): HandlersFor<typeof serverEndpoints> {
   const startedAt = services.clock.now().toISOString();
+  const readOverview = overviewReader(services);
   let openApi: Response | undefined;
   return {
     server: async () => ({
@@ -21,6 +23,7 @@ export function serverHandlers(services: HandlerServices): HandlersFor<typeof se
       startedAt,
       access: accessSettingOf((await services.callers.identify(undefined)).grants),
     }),
+    overview: ({ caller }) => readOverview(caller),
     store: () => services.storeStanding(),
     backups: async () =>
       (await latestBackups(services.db, mostBackups)).map(

@@ -33,7 +33,7 @@ export function BranchesPage() {
   return (
     <div className="page">
       <p className="crumbs">
-        <Link to="/">Repositories</Link> /{" "}
+        <Link to="/repositories">Repositories</Link> /{" "}
         <Link to="/repositories/$name" params={{ name }}>
           {name}
         </Link>

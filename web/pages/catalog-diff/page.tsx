@@ -17,7 +17,7 @@ export function CatalogDiffPage() {
     <div className="page">
       {search.repository === undefined ? null : (
         <p className="crumbs">
-          <Link to="/">Repositories</Link> /{" "}
+          <Link to="/repositories">Repositories</Link> /{" "}
           <Link to="/repositories/$name" params={{ name: search.repository }}>
             {search.repository}
           </Link>

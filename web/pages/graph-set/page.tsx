@@ -25,7 +25,7 @@ export function GraphSetPage() {
   return (
     <div className="page">
       <p className="crumbs">
-        <Link to="/">Repositories</Link>
+        <Link to="/repositories">Repositories</Link>
         {repositories.map((name) => (
           <span key={name}>
             {" "}

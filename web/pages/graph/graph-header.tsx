@@ -22,7 +22,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
   return (
     <header className="page-header">
       <p className="crumbs">
-        <Link to="/">Repositories</Link> /{" "}
+        <Link to="/repositories">Repositories</Link> /{" "}
         <Link to="/repositories/$name" params={{ name: graph.repository }}>
           {graph.repository}
         </Link>

@@ -22,7 +22,7 @@ export function JobHeader({ graph, job, priority }: Props) {
   return (
     <header className="page-header">
       <p className="crumbs">
-        <Link to="/">Repositories</Link> /{" "}
+        <Link to="/repositories">Repositories</Link> /{" "}
         <Link to="/repositories/$name" params={{ name: graph.repository }}>
           {graph.repository}
         </Link>{" "}

@@ -9,7 +9,6 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { Ago, Elapsed } from "../../parts/times.tsx";
-import { FarmAccess } from "./farm-access.tsx";
 import { repositoriesQuery } from "./load.ts";
 
 export function RepositoriesPage() {
@@ -30,11 +29,8 @@ export function RepositoriesPage() {
 
   if (repositories.length === 0) {
     return (
-      <EmptyState title="No graphs yet" command="grange submit . --rev HEAD" note={<FarmAccess />}>
-        A graph is the work of one commit. Run this in a Git repository, and its graph appears here.
-        Bazel, ccache and other build tools can use this farm, too:{" "}
-        <Link to="/connect">point yours here</Link>, and see its{" "}
-        <Link to="/invocations">invocations</Link>.
+      <EmptyState title="No repositories yet" command="grange submit . --rev HEAD">
+        Run this in a Git repository; it appears here with its first graph.
       </EmptyState>
     );
   }
@@ -46,11 +42,6 @@ export function RepositoriesPage() {
           <RepositoryRow key={repository.name} repository={repository} />
         ))}
       </ul>
-      <p className="faint">
-        <Link to="/forge">Watched repositories at forges</Link> ·{" "}
-        <Link to="/retention">Retention of graphs</Link>
-      </p>
-      <FarmAccess />
     </div>
   );
 }

@@ -39,7 +39,7 @@ export function RepositoryPage() {
   return (
     <div className="page">
       <p className="crumbs">
-        <Link to="/">Repositories</Link>
+        <Link to="/repositories">Repositories</Link>
       </p>
       <h1>{name}</h1>
       <RepositoryLinks name={name} />

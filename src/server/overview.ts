@@ -1,0 +1,112 @@
+import { placesOf } from "#access/places-of.ts";
+import { type Principal, wholeFarm } from "#access/principal.ts";
+import { mayDo } from "#access/require-grant.ts";
+import type { GraphSummary } from "#api/graph.ts";
+import type { Overview } from "#api/overview.ts";
+import type { Worker } from "#api/worker.ts";
+import { defaultProject } from "#core/default-project.ts";
+import { forAWhile } from "#core/for-a-while.ts";
+import { queueDepth } from "#execution/claiming/queue-depth.store.ts";
+import { savingsSince } from "#granaries/granary-build.store.ts";
+import { countQuarantined } from "#granaries/quarantine.store.ts";
+import { GraphId } from "#graphs/graph-id.ts";
+import { failedJobs } from "#graphs/graph-page.store.ts";
+import { listGraphs } from "#graphs/graph-summary.store.ts";
+import { collectorViews } from "#perf/collectors/collector-views.ts";
+import { readStatus } from "#perf/requests/status.ts";
+import { workersForPage } from "./list-workers.ts";
+import { needsAttention, newestFailures } from "./needs-attention.ts";
+import type { Services } from "./services.ts";
+
+/** The number of graphs among which failures are looked for. */
+const graphsRead = 100;
+const graphsShown = 12;
+const failedJobsShown = 3;
+const weekMs = 7 * 24 * 60 * 60_000;
+
+type OverviewServices = Pick<Services, "db" | "clock" | "queue" | "labTimes" | "storeStanding">;
+
+/** Many open pages ask at the same time after a change; the farm's part is the same for all of them. */
+const farmKeptMs = 2_000;
+
+/** Returns a function that reads what the home page shows, limited to what the caller may read. */
+export function overviewReader(
+  services: OverviewServices,
+): (caller: Principal) => Promise<Overview> {
+  const ms = () => services.clock.now().getTime();
+  const farm = forAWhile(farmKeptMs, ms, () => readFarm(services));
+  return (caller) => readOverview(services, caller, farm);
+}
+
+async function readOverview(
+  services: OverviewServices,
+  caller: Principal,
+  farmRead: () => ReturnType<typeof readFarm>,
+): Promise<Overview> {
+  const { db } = services;
+  const places = placesOf(caller, ["read"]);
+  const read = await listGraphs(db, { limit: graphsRead, places });
+  const graphs = read.filter(({ parent }) => parent?.kind !== "subgraph");
+  const [failed, farm] = await Promise.all([
+    jobsOfFailures(services, newestFailures(graphs, caller.name)),
+    mayDo(caller, "read", wholeFarm) ? farmRead() : undefined,
+  ]);
+  return {
+    attention: needsAttention({ graphs, failedJobs: failed, caller: caller.name, farm }),
+    graphs: graphs.slice(0, graphsShown),
+    farm: farm === undefined ? null : { ...slotsOf(farm.workers), ...farm.figures },
+  };
+}
+
+async function jobsOfFailures(
+  { db }: OverviewServices,
+  failures: readonly GraphSummary[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = failures.map(async ({ id }): Promise<[string, string[]]> => {
+    const jobs = await failedJobs(db, GraphId.parse(id), failedJobsShown);
+    return [id, jobs.map(({ name }) => name)];
+  });
+  return new Map(await Promise.all(found));
+}
+
+async function readFarm({ db, clock, queue, labTimes, storeStanding }: OverviewServices) {
+  const now = clock.now();
+  const [workers, store, quarantinedResults, lab, depth, days] = await Promise.all([
+    workersForPage(db, now, queue.times.leaseMs),
+    storeStanding(),
+    countQuarantined(db, defaultProject),
+    db.transaction(async (tx) => readStatus(tx, await collectorViews(tx, now, labTimes), now)),
+    queueDepth(db),
+    savingsSince(db, defaultProject, new Date(now.getTime() - weekMs)),
+  ]);
+  const sum = (of: (day: (typeof days)[number]) => number) =>
+    days.reduce((total, day) => total + of(day), 0);
+  return {
+    workers,
+    store,
+    quarantinedResults,
+    benchmarkAlarms: lab.alarms,
+    figures: {
+      queued: depth.queued,
+      week: {
+        requested: sum(({ asked }) => asked),
+        hits: sum(({ hits }) => hits),
+        savedMs: sum(({ savedMs }) => savedMs),
+      },
+    },
+  };
+}
+
+/** Lost workers have no slots that work could use. */
+function slotsOf(workers: readonly Worker[]) {
+  const present = workers.filter(({ state }) => state !== "lost");
+  const sum = (of: (worker: Worker) => number) =>
+    present.reduce((total, worker) => total + of(worker), 0);
+  return {
+    workers: present.length,
+    slots: sum(({ slots }) => slots),
+    busySlots: sum(({ slots, running, endingCount }) =>
+      Math.min(slots, running.length + endingCount),
+    ),
+  };
+}

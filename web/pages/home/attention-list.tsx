@@ -1,0 +1,150 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { AttentionItem } from "#api/overview.ts";
+import { bytesText } from "../../parts/bytes.ts";
+import { StateIcon } from "../../parts/state.tsx";
+import { Ago } from "../../parts/times.tsx";
+
+/** What needs attention, each with a link to where one can act. */
+export function AttentionList({ items }: { items: readonly AttentionItem[] }) {
+  if (items.length === 0) return <p className="faint">Nothing needs attention.</p>;
+  return (
+    <ul className="rows attention">
+      {items.map((item) => (
+        <li key={keyOf(item)}>
+          <StateIcon state={item.kind === "waiting graph" ? "waiting" : "failed"} silent />
+          <Item item={item} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function keyOf(item: AttentionItem): string {
+  switch (item.kind) {
+    case "failed graph":
+    case "waiting graph":
+      return `${item.kind} ${item.graph.id}`;
+    case "lost worker":
+    case "worker in trouble":
+    case "quarantined worker":
+      return `${item.kind} ${item.worker}`;
+    case "benchmark alarm":
+      return item.alarm;
+    case "quarantined results":
+    case "full store":
+    case "corrupt blobs":
+      return item.kind;
+  }
+}
+
+function Item({ item }: { item: AttentionItem }) {
+  switch (item.kind) {
+    case "failed graph":
+      return <FailedGraph item={item} />;
+    case "waiting graph":
+      return (
+        <Sentence more={item.graph.repository}>
+          <Link className="main" to="/graphs/$id" params={{ id: item.graph.id }}>
+            {item.graph.subject}
+          </Link>
+          : {counted(item.jobs, "job waits", "jobs wait")} for a person or for a time
+        </Sentence>
+      );
+    case "lost worker":
+      return (
+        <Sentence
+          more={
+            <>
+              last heard <Ago time={item.lastSeenAt} />
+            </>
+          }
+        >
+          <Link to="/workers">Worker {item.worker}</Link> is lost
+        </Sentence>
+      );
+    case "worker in trouble":
+      return (
+        <Sentence more={item.reason}>
+          <Link to="/workers">Worker {item.worker}</Link> can run nothing
+        </Sentence>
+      );
+    case "quarantined worker":
+      return (
+        <Sentence more={item.reason}>
+          <Link to="/workers">Worker {item.worker}</Link> is in quarantine
+        </Sentence>
+      );
+    case "quarantined results":
+      return (
+        <Sentence more="Two machines made different results of the same action.">
+          <Link to="/granary/quarantine">
+            {counted(item.results, "cached result is", "cached results are")} in quarantine
+          </Link>
+        </Sentence>
+      );
+    case "full store":
+      return (
+        <Sentence more="Raise the limit, or shorten the retention of graphs.">
+          <Link to="/retention">The store of blobs</Link> is {bytesText(item.overBytes)} above its
+          limit of {bytesText(item.limitBytes)}
+        </Sentence>
+      );
+    case "corrupt blobs":
+      return (
+        <Sentence more="Builds make them again; check the disk of the server.">
+          {counted(item.blobs, "blob was corrupt and was", "blobs were corrupt and were")} removed{" "}
+          <Ago time={item.at} />
+        </Sentence>
+      );
+    case "benchmark alarm":
+      return (
+        <Sentence more={item.alarm}>
+          <Link to="/benchmarks">Benchmarks</Link>
+        </Sentence>
+      );
+  }
+}
+
+function FailedGraph({ item }: { item: AttentionItem & { kind: "failed graph" } }) {
+  const { graph, failedJobs, isYours } = item;
+  const others = (graph.counts.failed ?? 0) - failedJobs.length;
+  return (
+    <Sentence
+      more={
+        <>
+          {graph.repository} · {graph.branch} · <code>{graph.commit.slice(0, 8)}</code> ·{" "}
+          {isYours ? "yours" : graph.author} · <Ago time={graph.finishedAt ?? graph.createdAt} />
+        </>
+      }
+    >
+      <Link className="main" to="/graphs/$id" params={{ id: graph.id }}>
+        {graph.subject}
+      </Link>{" "}
+      failed
+      {failedJobs.length === 0 ? null : " in "}
+      {failedJobs.map((job, index) => (
+        <span key={job}>
+          {index === 0 ? null : ", "}
+          <Link to="/graphs/$id/jobs/$name" params={{ id: graph.id, name: job }}>
+            {job}
+          </Link>
+        </span>
+      ))}
+      {others > 0 ? ` and ${counted(others, "other job", "other jobs")}` : null}
+    </Sentence>
+  );
+}
+
+function Sentence({ children, more }: { children: ReactNode; more: ReactNode }) {
+  return (
+    <span className="what">
+      <span>{children}</span>
+      <span className="faint">{more}</span>
+    </span>
+  );
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,22 @@
+import { describe, expect, test } from "vitest";
+import { groupOf, navigationGroups } from "./navigation.ts";
+
+describe("the group of a page", () => {
+  test.each([
+    { path: "/repositories/app/branches", group: "Commits" },
+    { path: "/graphs/0199/jobs/unit", group: "Commits" },
+    { path: "/executions/0199", group: "Builds" },
+    { path: "/size-class-keys/a", group: "Workers" },
+    { path: "/size-classes", group: "Workers" },
+    { path: "/granary/builds/1", group: "Cache" },
+    { path: "/", group: undefined },
+    { path: "/sign-in", group: undefined },
+    { path: "/newcomers", group: undefined },
+  ])("$path is in $group", ({ path, group }) => {
+    expect(groupOf(path)?.label).toBe(group);
+  });
+
+  test("contains the page that the group opens with", () => {
+    for (const group of navigationGroups) expect(groupOf(group.pages[0].to)).toBe(group);
+  });
+});
