@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Right } from "#core/right.ts";
 import type { Verb } from "#core/verb.ts";
+import type { LimitName } from "./request-limits.ts";
 
 /**
  * One HTTP endpoint, as an entry of the table of endpoints (`endpoints/`).
@@ -24,6 +25,8 @@ export interface Endpoint {
   readonly body?: z.ZodType | OtherBody;
   /** For bodies that may be larger than 64 KiB. */
   readonly largeBody?: LargeBody;
+  /** The limit for one caller, besides that of streams of events, which all of them have. */
+  readonly limit?: LimitName;
   readonly answer: Answer;
 }
 

@@ -163,6 +163,17 @@ export const ServerConfig = z.object({
     .default("1T")
     .transform(byteCount("it must be an amount of storage, such as 1T, or 0 for no limit"))
     .transform(undefinedWhenZero),
+  /** A factor for all limits of one caller (`#api/request-limits.ts`); absent: no limits. */
+  requestLimits: z
+    .string()
+    .default("1")
+    .transform((text, context) => {
+      if (text === "off") return undefined;
+      const factor = Number(text);
+      if (Number.isFinite(factor) && factor >= 0.01 && factor <= 1_000) return factor;
+      context.addIssue("it must be a factor from 0.01 to 1000, such as 2, or off for no limits");
+      return z.NEVER;
+    }),
   /** The maximum number of projects that one principal may create. */
   projectsEach: z.coerce.number().int().min(1).default(usualProjectsEach),
   /** How often the benchmark lab looks for work when no notification wakes it, in ms. */
@@ -237,6 +248,7 @@ export function readServerConfig(
     storeLimitBytes: env["GRANGE_STORE_LIMIT"] || undefined,
     scrubBytesPerSecond: env["GRANGE_SCRUB_RATE"] || undefined,
     writeQuotaBytes: env["GRANGE_WRITE_QUOTA"] || undefined,
+    requestLimits: env["GRANGE_REQUEST_LIMITS"] || undefined,
     projectsEach: env["GRANGE_PROJECTS_EACH"] || undefined,
     scaling: {
       targetWaitMs: env["GRANGE_SCALE_TARGET_WAIT_MS"],

@@ -28,6 +28,7 @@ import { buildEventService } from "./grpc/build-event-service.ts";
 import { executionService } from "./grpc/execution-service.ts";
 import { granariesOfDomains } from "./grpc/granaries-of-domains.ts";
 import { granariesService } from "./grpc/granaries-service.ts";
+import { limitedMethods } from "./grpc/limited-methods.ts";
 import { logStreams } from "./grpc/log-streams.ts";
 import { methodRights } from "./grpc/method-rights.ts";
 import { operationsService } from "./grpc/operations-service.ts";
@@ -35,14 +36,20 @@ import { workerGate } from "./grpc/worker-gate.ts";
 import { workersService } from "./grpc/workers-service.ts";
 import { knowsCommit } from "./knows-commit.ts";
 import { noteWorkerOffence } from "./note-worker-offence.ts";
+import type { RequestLimits } from "./request-limits/request-limits.ts";
 import { requireMayBegin } from "./require-may-begin.ts";
 import type { Services } from "./services.ts";
 
 /** For actions that name no timeout of their own. */
 const defaultTimeoutMs = 60 * 60_000;
 
-/** Returns all gRPC methods of the server, each guarded by its right. */
-export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger): Method[] {
+/** Returns all gRPC methods of the server, each guarded by its right and by the limits for its caller. */
+export function grpcMethods(
+  services: Services,
+  logs: ChangeFeed,
+  logger: Logger,
+  limits: RequestLimits,
+): Method[] {
   const { stores, blobsOf, treesOf, queue, operations, notes, db } = services;
   const callers = grpcCallers(services.callers);
   const requireMayWrite = async (project: string, context: CallContext) =>
@@ -64,7 +71,7 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
       )
     )?.result ?? services.caches.resultPutFor(where.project, action, where.domain);
 
-  return callers.guard(
+  const methods = callers.guard(
     [
       ...capabilitiesService({
         execution: true,
@@ -131,6 +138,7 @@ export function grpcMethods(services: Services, logs: ChangeFeed, logger: Logger
     ],
     methodRights,
   );
+  return limitedMethods(methods, callers, limits);
 }
 
 /**

@@ -22,6 +22,8 @@ import { readinessProbe } from "./health/readiness.ts";
 import { httpApp } from "./http/http-app.ts";
 import { listen } from "./listen.ts";
 import { openServices } from "./open-services.ts";
+import { openRequestLimits, type RequestLimits } from "./request-limits/request-limits.ts";
+import { requesterAddress } from "./request-limits/requester-address.ts";
 import type { Services } from "./services.ts";
 import { stopAll } from "./stop-all.ts";
 import { settleWhoMayEnter } from "./who-may-enter.ts";
@@ -78,6 +80,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       leaseMs: services.queue.times.leaseMs,
       knownMigration: (await readMigrations()).at(-1)?.number ?? 0,
     });
+    const limits = openRequestLimits(config.requestLimits);
     const urlOf = (port: number) => addressToGive(config.host, port, certificate);
     const listening = keep(
       await listen({
@@ -86,8 +89,8 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         graceMs: config.graceMs,
         logger,
         identity: certificate && (() => certificate.identity()),
-        methods: grpcMethods(services, feeds.logs, logger),
-        caches: cachesOf(services, config, logger),
+        methods: grpcMethods(services, feeds.logs, logger, limits),
+        caches: cachesOf(services, config, logger, limits),
         app: (port) =>
           httpApp({
             farm: bindFarm(services, urlOf(port)),
@@ -104,6 +107,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
             webDir: config.webDir,
             host: config.host,
             isTls: certificate !== undefined,
+            limits,
           }),
       }),
     );
@@ -123,7 +127,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
 }
 
 /** Returns the handler of the HTTP caches of build tools. */
-function cachesOf(services: Services, config: ServerConfig, logger: Logger) {
+function cachesOf(services: Services, config: ServerConfig, logger: Logger, limits: RequestLimits) {
   return cacheHandler({
     caches: services.caches,
     identify: async (authorization, issuedTo) => {
@@ -134,6 +138,11 @@ function cachesOf(services: Services, config: ServerConfig, logger: Logger) {
     },
     host: config.host,
     mostEntryBytes: config.mostCacheEntryBytes,
+    beginWrite: ({ name }, { socket, headers }) =>
+      limits.begin("uploads", {
+        principal: name,
+        address: requesterAddress(socket.remoteAddress, headers["x-forwarded-for"]?.toString()),
+      }),
     admit: async (principal, project, bytes) => {
       // The project of a run is its repository, which exists.
       if (principal.domain === undefined) {

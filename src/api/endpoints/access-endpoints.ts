@@ -52,6 +52,7 @@ export const accessEndpoints = {
     right: rightOnFarm("administer"),
     summary: "Makes a token. This is the only answer that ever holds it.",
     body: CreateToken,
+    limit: "tokens",
     answer: created(CreatedToken),
   }),
   revokeToken: endpoint({

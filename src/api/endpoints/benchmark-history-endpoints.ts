@@ -33,6 +33,7 @@ export const benchmarkHistoryEndpoints = {
       after: ArtifactTag.optional(),
       metric: MetricName,
     }),
+    limit: "searches",
     answer: json(Comparison),
   }),
   benchmarkSeries: endpoint({

@@ -47,6 +47,7 @@ export const benchmarkRequestEndpoints = {
     summary:
       "Asks for an artifact to be measured. 200 when the artifact has a request that has not ended, to which what is missing was `added`, or `nothing-missing`. A tag that nobody knows is looked for at the suite's source first.",
     body: SubmitBenchmarkRequest,
+    limit: "submissions",
     answer: createdWhenNew(SubmittedRequest),
   }),
   benchmarkRequest: endpoint({
@@ -90,6 +91,7 @@ export const benchmarkRequestEndpoints = {
       size: z.string().regex(/^\d{1,15}$/, tarballName),
     }),
     body: { contentType: "application/octet-stream" },
+    limit: "uploads",
     answer: json(KeptTarball),
   }),
   benchmarkReport: endpoint({

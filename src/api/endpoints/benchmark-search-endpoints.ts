@@ -16,6 +16,7 @@ export const benchmarkSearchEndpoints = {
     summary:
       "Measures artifacts between two others: a `scan` at intervals, `change-points` for every step, a `bisect` for the largest one.",
     body: StartBenchmarkSearch,
+    limit: "searches",
     answer: created(BenchmarkSearchView),
   }),
   benchmarkSearches: endpoint({

@@ -29,6 +29,7 @@ export const catalogEndpoints = {
     summary: "Stores definitions; with `branch`, that branch points to them.",
     body: PushCatalog,
     largeBody: { bytes: 48 * 1024 * 1024, verb: "define" },
+    limit: "uploads",
     answer: createdWhenNew(PushedCatalog),
   }),
   catalog: endpoint({
@@ -50,6 +51,7 @@ export const catalogEndpoints = {
       b: z.string().min(1).max(5_000),
       repository: z.string().max(4_096).optional(),
     }),
+    limit: "searches",
     answer: json(CatalogDiff),
   }),
   previewGraph: endpoint({
@@ -60,6 +62,7 @@ export const catalogEndpoints = {
       "The jobs and edges that a graph would have, with expected times and what has a result already, with `patches` as at a submission. Stores nothing but the definitions that it read, under their digest. A revision or another repository needs `submit` somewhere, a directory `define`.",
     body: PreviewGraph,
     largeBody: definitionsAlong,
+    limit: "searches",
     answer: json(GraphPreview),
   }),
   branches: endpoint({

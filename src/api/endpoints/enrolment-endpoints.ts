@@ -13,6 +13,7 @@ export const enrolmentEndpoints = {
     summary:
       "Makes an enrolment token, which a machine hands in once, and gives the machine its right.",
     body: CreateEnrolment,
+    limit: "tokens",
     answer: created(CreatedToken),
   }),
   enrol: endpoint({
@@ -22,6 +23,7 @@ export const enrolmentEndpoints = {
     summary:
       "Hands an enrolment token in, with the hash of the machine's own token; the same again is answered again. 401 for one that is used, over or unknown.",
     body: Enrol,
+    limit: "tokens",
     answer: json(Enrolled),
   }),
   quarantinedWorkers: endpoint({

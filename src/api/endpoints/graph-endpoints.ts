@@ -39,6 +39,7 @@ export const graphEndpoints = {
       "Plans the graph of a commit and runs it. `set` is the set that the graph joins, by its name or by a graph of it; a name that is new begins a set. Joining needs `submit` wherever the set has graphs.",
     body: SubmitGraph,
     largeBody: definitionsAlong,
+    limit: "submissions",
     answer: createdWhenNew(SubmittedGraph),
   }),
   graph: endpoint({

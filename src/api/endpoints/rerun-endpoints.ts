@@ -110,6 +110,7 @@ export const rerunEndpoints = {
     summary:
       "A new graph of the same jobs. `today` plans the same choice anew: the named graph, the selection, the given parameters and switches.",
     body: Clone,
+    limit: "submissions",
     answer: json(ClonedGraph),
   }),
   graphSet: endpoint({

@@ -13,6 +13,7 @@ export const searchEndpoints = {
     summary:
       "Begins a `backfill` or a `bisect`; with `dryRun` only its `forecast`. `sameResults` above 1 needs `retrigger`, too.",
     body: StartSearch,
+    limit: "searches",
     answer: createdWhenNew(StartedSearch),
   }),
   searches: endpoint({

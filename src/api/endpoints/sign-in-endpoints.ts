@@ -32,6 +32,7 @@ export const signInEndpoints = {
     summary:
       "Signs the browser in as the holder of a token, with a cookie. The session that the browser had ends.",
     body: SignInWithToken,
+    limit: "sign-in",
     answer: created(SignedIn),
   }),
   signInWithCode: endpoint({
@@ -40,6 +41,7 @@ export const signInEndpoints = {
     right,
     summary: "The same, with the code of a link that was made for this.",
     body: SignInWithCode,
+    limit: "sign-in",
     answer: created(SignedIn),
   }),
   signInLink: endpoint({
@@ -47,6 +49,7 @@ export const signInEndpoints = {
     path: "/session/links",
     right,
     summary: "An address that signs one browser in as the holder of the token in `Authorization`.",
+    limit: "sign-in",
     answer: created(SignInLink),
   }),
   beginSignIn: endpoint({
@@ -56,6 +59,7 @@ export const signInEndpoints = {
     summary:
       "Where to send the browser to sign in at the identity provider. It comes back to `/auth/callback`.",
     body: BeginSignIn,
+    limit: "sign-in",
     answer: json(SignInAddress),
   }),
 } as const;

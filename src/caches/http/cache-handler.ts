@@ -5,6 +5,7 @@ import { grantCommand } from "#access/require-grant.ts";
 import { domainOfClient, mayKeep } from "#access/trust-domains/domain-of-client.ts";
 import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
+import { retryAfterMsOf, retryAfterSeconds } from "#core/too-many-requests.ts";
 import { certificateOf } from "#grpc/issued-to.ts";
 import { cacheAddressOf, cachePrefix } from "../cache-address.ts";
 import type { Caches } from "../caches.ts";
@@ -26,6 +27,8 @@ interface CacheHandlerOptions {
   /** The address that the server listens on; requests for other hosts are refused. */
   readonly host: string;
   readonly mostEntryBytes: number;
+  /** Counts a write of a caller; returns the function that ends it. Throws when the caller has too many in progress. */
+  readonly beginWrite?: (principal: Principal, request: IncomingMessage) => () => void;
   /** Counts bytes before they are written into a project; throws when the quota is exceeded. No limit when absent. */
   readonly admit?: (principal: Principal, project: string, bytes: number) => Promise<unknown>;
   /** A connection without traffic for this time, in the middle of a request, is closed. */
@@ -69,6 +72,7 @@ async function serve(
   const method = request.method ?? "GET";
   let rules: Omit<ToolRules, "lookupOf"> = plainRules;
   const coming = { isAwaited: expectsContinue };
+  let endWrite: (() => void) | undefined;
   try {
     if (!isOurHost(request.headers.host, options.host)) {
       throw new Fault("permission_denied", "this server does not answer for that host name");
@@ -90,6 +94,7 @@ async function serve(
     );
     if (lookup.kind === "write" || lookup.kind === "write-blob" || lookup.kind === "remove") {
       requireToWrite(principal, project);
+      endWrite = options.beginWrite?.(principal, request);
     } else {
       requireToRead(principal, project);
     }
@@ -110,6 +115,8 @@ async function serve(
     await carryOut(exchange, lookup);
   } catch (reason) {
     await refuse(reason, rules, options, request, response, coming.isAwaited);
+  } finally {
+    endWrite?.();
   }
 }
 
@@ -161,11 +168,13 @@ async function refuse(
     return;
   }
   const { headers, ...rest } = rules.refused(refusal, method);
+  const retryAfterMs = retryAfterMsOf(reason);
   const answer = {
     ...rest,
     headers: {
       ...headers,
       ...(rest.status === 401 ? { "www-authenticate": 'Bearer, Basic realm="grange"' } : {}),
+      ...(retryAfterMs === undefined ? {} : { "retry-after": retryAfterSeconds(retryAfterMs) }),
       // Its body was not requested, but may arrive anyway.
       ...(isAwaited ? { connection: "close" } : {}),
     },

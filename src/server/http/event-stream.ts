@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { streamSSE } from "hono/streaming";
 import { Fault } from "#core/fault.ts";
+import { TooManyRequests } from "#core/too-many-requests.ts";
 import type { Ticket } from "../change-feed.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 
@@ -25,6 +26,8 @@ const rightsEveryMs = 5_000;
 /** Each stream reads again at every change; only a large company has so many open pages. */
 const mostStreams = 2_000;
 let openStreams = 0;
+/** When the server is full, a client may try again after this time. */
+const fullForMs = 5_000;
 
 /**
  * Sends the result of `look`, waits for a change, and looks again.
@@ -35,10 +38,18 @@ let openStreams = 0;
 export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look>): Response {
   if (openStreams >= mostStreams) {
     ticket.drop();
-    throw new Fault(
-      "resource_exhausted",
+    throw new TooManyRequests(
       `this server has ${mostStreams} streams of events open, which is the most; close some, or try again later`,
+      fullForMs,
     );
+  }
+  const begin: (() => () => void) | undefined = c.get("beginStream");
+  let end: () => void;
+  try {
+    end = begin?.() ?? (() => {});
+  } catch (tooMany) {
+    ticket.drop();
+    throw tooMany;
   }
   openStreams += 1;
   const leave = new AbortController();
@@ -74,6 +85,7 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
       await stream.writeSSE({ event: "failure", data: JSON.stringify(faultToHttp(cause).body) });
     } finally {
       openStreams -= 1;
+      end();
       ticket.drop();
     }
   });

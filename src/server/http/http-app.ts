@@ -3,9 +3,11 @@ import type { Logger } from "pino";
 import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
+import { retryAfterMsOf, retryAfterSeconds } from "#core/too-many-requests.ts";
 import { holdsToken } from "#sign-in/token-in-address.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
 import type { ReadinessProbe } from "../health/readiness.ts";
+import type { RequestLimits } from "../request-limits/request-limits.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 import { forgeWebhookRoutes } from "./forge-webhook-routes.ts";
@@ -33,6 +35,8 @@ interface HttpAppOptions {
   readonly identity?: IdentityIssuer;
   /** Whether the server itself speaks TLS only. */
   readonly isTls?: boolean;
+  /** Without them, no request is too many. */
+  readonly limits?: RequestLimits;
 }
 
 /** One year: during this time browsers use only TLS for this host. */
@@ -49,6 +53,7 @@ export function httpApp({
   host,
   identity,
   isTls = false,
+  limits,
 }: HttpAppOptions): Hono {
   const app = new Hono();
 
@@ -87,15 +92,21 @@ export function httpApp({
     requireJson(c);
     await next();
   });
-  api.route("/", signInRoutes(farm));
+  api.route("/", signInRoutes(farm, limits));
   api.use(authenticate(farm));
-  api.route("/", serveEndpoints(allEndpoints, handlers, finders === undefined ? {} : { finders }));
+  api.route(
+    "/",
+    serveEndpoints(allEndpoints, handlers, {
+      ...(finders === undefined ? {} : { finders }),
+      ...(limits === undefined ? {} : { limits }),
+    }),
+  );
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);
   });
 
   app.route("/api/v1", api);
-  app.route("/", callbackRoutes(farm));
+  app.route("/", callbackRoutes(farm, limits));
   app.route("/", forgeWebhookRoutes(farm));
   if (identity !== undefined) app.route("/", identityRoutes(identity));
   app.route("/", metricsRoutes(farm));
@@ -107,6 +118,8 @@ export function httpApp({
   app.onError((error, c) => {
     const { status, body } = faultToHttp(error);
     if (status === 401) c.header("www-authenticate", "Bearer");
+    const retryAfterMs = retryAfterMsOf(error);
+    if (retryAfterMs !== undefined) c.header("retry-after", retryAfterSeconds(retryAfterMs));
     if (status >= 500) logger.error({ err: error, path: c.req.path }, "a request failed");
     return c.json(body, status as 500);
   });

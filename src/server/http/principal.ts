@@ -12,6 +12,8 @@ declare module "hono" {
     identify: () => Promise<Principal>;
     /** Throws when the caller may not make the call any more: for answers that take a while. */
     stillMay: () => Promise<unknown>;
+    /** Counts a stream of events of the caller; returns the function that ends it. */
+    beginStream: () => () => void;
   }
 }
 

@@ -7,9 +7,11 @@ import { requireRight, requireRightAt } from "#access/require-right.ts";
 import type { BodyOf, Endpoint, ParamsOf, QueryOf } from "#api/endpoint.ts";
 import { Fault } from "#core/fault.ts";
 import type { Right } from "#core/right.ts";
+import type { RequestLimits } from "../request-limits/request-limits.ts";
 import { jsonBody, noOptions, requireJson } from "./json-body.ts";
 import type { NamingCall, ObjectFinders } from "./object-places.ts";
 import { identifyAgain, principalOf } from "./principal.ts";
+import { requesterOf } from "./requester-of.ts";
 
 /** One call of an endpoint, with all of its parts parsed. */
 interface Call<E extends Endpoint> {
@@ -63,27 +65,27 @@ interface ServeOptions {
   readonly callerOf?: (c: Context) => Principal;
   /** For tables with rights at the place of an object. */
   readonly finders?: ObjectFinders;
+  /** Without them, no request is too many. */
+  readonly limits?: RequestLimits;
 }
 
 /**
  * The routes of a table of endpoints.
  *
- * The only place that checks a call: first the right that the entry states, then query, body and path against their
- * shapes, and the right at the place of the object that the call names. Then the handler runs. Routes without parameters
+ * The only place that checks a call: first the right that the entry states, then the limit for its caller, then query,
+ * body and path against their shapes, and the right at the place of the object that the call names. Then the handler runs. Routes without parameters
  * come first, so that `/catalogs/diff` is not read as a catalog named `diff`.
  */
 export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>(
   table: Table,
   handlers: HandlersFor<Table>,
-  { callerOf = principalOf, finders }: ServeOptions = {},
+  { callerOf = principalOf, finders, limits }: ServeOptions = {},
 ): Hono {
   const routes = new Hono();
   const inOrder = Object.entries(table).toSorted(([, a], [, b]) => byFixedSegments(a.path, b.path));
   for (const [name, entry] of inOrder) {
     const handler = handlers[name] as unknown as AnyHandler;
-    routes.on(entry.method, entry.path, async (c: Context) => {
-      const caller = callerOf(c);
-      requireRight(caller, entry.right);
+    const serve = async (c: Context, caller: Principal) => {
       const written: Readonly<Record<string, string>> = c.req.param();
       const query = queryOf(entry, c.req.query());
       const body = await bodyOf(entry, c);
@@ -101,6 +103,22 @@ export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>
       c.set("stillMay", presentCaller);
       const call = { params, query, body, caller, presentCaller, context: c };
       return respond(entry, c, await handler(call as Call<Endpoint>));
+    };
+    routes.on(entry.method, entry.path, async (c: Context) => {
+      const caller = callerOf(c);
+      requireRight(caller, entry.right);
+      if (limits === undefined) return serve(c, caller);
+      const requester = requesterOf(c, caller);
+      // A stream goes on when its handler has returned.
+      if (entry.answer.kind === "events")
+        c.set("beginStream", () => limits.begin("streams", requester));
+      if (entry.limit === undefined) return serve(c, caller);
+      const end = limits.begin(entry.limit, requester);
+      try {
+        return await serve(c, caller);
+      } finally {
+        end();
+      }
     });
   }
   return routes;

@@ -3,11 +3,13 @@ import { anyone } from "#access/principal.ts";
 import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { callbackPath } from "#sign-in/provider/identity-provider.ts";
+import type { RequestLimits } from "../request-limits/request-limits.ts";
 import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
+import { requesterOf } from "./requester-of.ts";
 import { type HandlersFor, serveEndpoints } from "./serve-endpoints.ts";
 
 /** Serves the endpoints of sign-in; `signInEndpoints` explains why they are separate. */
-export function signInRoutes(farm: BrowserSignIn): Hono {
+export function signInRoutes(farm: BrowserSignIn, limits?: RequestLimits): Hono {
   const routes = new Hono();
   routes.use("/session/*", async (c, next) => {
     // Another site could sign the user in with another account; the user would then act under that account.
@@ -18,7 +20,8 @@ export function signInRoutes(farm: BrowserSignIn): Hono {
     await next();
   });
   const nobodyYet = () => ({ name: anyone, grants: [] });
-  routes.route("/", serveEndpoints(signInEndpoints, signInHandlers(farm), { callerOf: nobodyYet }));
+  const options = { callerOf: nobodyYet, ...(limits === undefined ? {} : { limits }) };
+  routes.route("/", serveEndpoints(signInEndpoints, signInHandlers(farm), options));
   return routes;
 }
 
@@ -49,10 +52,11 @@ function signInHandlers(farm: BrowserSignIn): HandlersFor<typeof signInEndpoints
 }
 
 /** The page to which the identity provider redirects people; it is not part of the API. */
-export function callbackRoutes(farm: BrowserSignIn): Hono {
+export function callbackRoutes(farm: BrowserSignIn, limits?: RequestLimits): Hono {
   const routes = new Hono();
   routes.get(callbackPath, async (c) => {
     keepNowhere(c);
+    const end = limits?.begin("sign-in", requesterOf(c, { name: anyone }));
     try {
       const { search } = new URL(c.req.url);
       const { cookies, returnTo } = await farm.finishSignIn(search, c.req.header("cookie"));
@@ -62,6 +66,8 @@ export function callbackRoutes(farm: BrowserSignIn): Hono {
       if (!(reason instanceof Fault) || reason.code === "internal") throw reason;
       setCookies(c, [farm.noteProblem(reason.message)]);
       return c.redirect("/sign-in", 303);
+    } finally {
+      end?.();
     }
   });
   return routes;

@@ -1,0 +1,50 @@
+import type { LimitName } from "#api/request-limits.ts";
+import type { GrpcCallers } from "#caches/rev2/caller.ts";
+import type { CallContext } from "#grpc/call-context.ts";
+import type { Method } from "#grpc/method.ts";
+import type { RequestLimits } from "../request-limits/request-limits.ts";
+import { requesterAddress } from "../request-limits/requester-address.ts";
+
+/** The limits of gRPC methods, besides that of all calls. */
+export const methodLimits: Readonly<Record<string, LimitName>> = {
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs": "uploads",
+  "/google.bytestream.ByteStream/Write": "uploads",
+};
+
+/** Refuses the calls of a caller that has too many in progress. */
+export function limitedMethods(
+  methods: readonly Method[],
+  callers: Pick<GrpcCallers, "of">,
+  limits: RequestLimits,
+): Method[] {
+  return methods.map((method) => {
+    const names: readonly LimitName[] = ["calls", ...listOf(methodLimits[method.path])];
+    return {
+      path: method.path,
+      async serve(call) {
+        const { name } = await callers.of(call.context);
+        const requester = { principal: name, address: addressOf(call.context) };
+        const ends: (() => void)[] = [];
+        try {
+          for (const limit of names) ends.push(limits.begin(limit, requester));
+          return await method.serve(call);
+        } finally {
+          for (const end of ends) end();
+        }
+      },
+    };
+  });
+}
+
+function listOf(name: LimitName | undefined): readonly LimitName[] {
+  return name === undefined ? [] : [name];
+}
+
+/** A peer is `address:port`. */
+function addressOf({ peer, metadata }: CallContext): string {
+  const forwarded = metadata["x-forwarded-for"];
+  return requesterAddress(
+    peer.replace(/:\d+$/, ""),
+    typeof forwarded === "string" ? forwarded : undefined,
+  );
+}
