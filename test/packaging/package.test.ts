@@ -1,4 +1,4 @@
-import { copyFile, readdir, realpath } from "node:fs/promises";
+import { copyFile, readdir, readFile, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -25,6 +25,8 @@ beforeAll(async () => {
   const made = await emptyDirectory();
   undo.push(made.remove);
   directory = await realpath(made.path);
+  // `npm pack` itself does this, and builds dist/ anew.
+  await runProgram(process.execPath, [join(checkout, "scripts", "software-bill.mjs")]);
   packed = await packPackage(directory);
   installed = await installPackage(packed.archive, directory);
 });
@@ -52,6 +54,29 @@ test("the package contains programs, pages, migrations, protocol files and the l
   expect(missing).toEqual([]);
 });
 
+const Bill = z.object({
+  bomFormat: z.literal("CycloneDX"),
+  metadata: z.object({ component: z.object({ name: z.string() }) }),
+  components: z.array(
+    z.object({
+      name: z.string(),
+      version: z.string(),
+      purl: z.string(),
+      licenses: z.array(z.unknown()).min(1),
+    }),
+  ),
+});
+
+test("the package contains a CycloneDX list of the packages that are part of it", async () => {
+  const text = await readFile(join(installed.folder, "dist", "sbom.cdx.json"), "utf8");
+  const { metadata, components } = Bill.parse(JSON.parse(text));
+  const names = components.map(({ name }) => name);
+
+  expect(metadata.component.name).toBe("grange");
+  expect(names).toEqual(expect.arrayContaining(["hono", "pg", "zod", "react"]));
+  expect(names).not.toContain("vitest");
+});
+
 test("the package contains each file of the demo project, hidden ones too", async () => {
   const paths = new Set(packed.files.map((file) => file.path));
   const entries = await readdir(join(checkout, "dist", "demo-project"), {
@@ -68,7 +93,7 @@ test("the package contains each file of the demo project, hidden ones too", asyn
 
 test("the package contains nothing else: no sources, tests, source maps or local files", () => {
   const expected =
-    /^(?:LICENSE|README\.md|package\.json|bin\/grange\.mjs|dist\/[^/]+\.(?:js|mjs|cjs)|dist\/(?:demo-project|migrations|web)\/.+|docs\/schema\/.+|proto\/.+\.proto)$/;
+    /^(?:LICENSE|README\.md|package\.json|bin\/grange\.mjs|dist\/[^/]+\.(?:js|mjs|cjs)|dist\/sbom\.cdx\.json|dist\/(?:demo-project|migrations|web)\/.+|docs\/schema\/.+|proto\/.+\.proto)$/;
   const unexpected = packed.files
     .map((file) => file.path)
     .filter((path) => !expected.test(path) || /\.(?:map|pem|key|env)$/.test(path))
