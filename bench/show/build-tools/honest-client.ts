@@ -18,6 +18,9 @@ export interface HonestClient {
   stop(): Promise<void>;
 }
 
+/** The time between two actions, in ms. */
+export const ownWorkMs = 5;
+
 const { findMissingBlobs, batchUpdateBlobs, batchReadBlobs } = ContentAddressableStorage.method;
 
 export async function honestClient(
@@ -45,7 +48,7 @@ export async function honestClient(
         const ms = performance.now() - since;
         spent.push({ ms, serverMs: serverWorkedMs() - workedBefore });
         // As a build tool with other work in between.
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await new Promise((resolve) => setTimeout(resolve, ownWorkMs));
       }
       return spent;
     },

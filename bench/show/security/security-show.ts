@@ -1,4 +1,5 @@
 import type { Show } from "../row.ts";
+import { abusers } from "./abusers.ts";
 import { fuzzing, longFuzzing } from "./fuzzing.ts";
 import { poisonedCaches } from "./poisoned-caches.ts";
 import { sandboxAttacks } from "./sandbox-attacks.ts";
@@ -6,5 +7,5 @@ import { sandboxAttacks } from "./sandbox-attacks.ts";
 /** What principals may read and change, tried by those who may not. */
 export const securityShow: Show = {
   name: "security",
-  measurements: [poisonedCaches, sandboxAttacks, fuzzing, longFuzzing],
+  measurements: [poisonedCaches, sandboxAttacks, abusers, fuzzing, longFuzzing],
 };
