@@ -24,7 +24,7 @@ test.each([
 });
 
 test("the home page names what needs attention, and leads to the failed job with one click", async () => {
-  const { page } = await open("/");
+  const { page, faults } = await open("/");
   const attention = page.locator("section", {
     has: page.getByRole("heading", { name: "Needs attention" }),
   });
@@ -47,12 +47,13 @@ test("the home page names what needs attention, and leads to the failed job with
 });
 
 test("the pages of a group are listed below the groups", async () => {
-  const { page } = await open("/");
+  const { page, faults } = await open("/");
 
   await page.getByRole("link", { name: "Workers", exact: true }).first().click();
   await page.getByRole("navigation", { name: "Workers" }).getByText("Size classes").click();
 
   await page.getByRole("heading", { level: 1, name: "Size classes" }).waitFor();
+  expect(faults).toEqual([]);
   await page.close();
 });
 
@@ -132,7 +133,7 @@ test("the first load is at most 160 kB, compressed", async () => {
 });
 
 test("the home page shows a new graph by itself", async () => {
-  const { page } = await open("/");
+  const { page, faults } = await open("/");
   await page.getByText("live", { exact: true }).waitFor();
   const [known] = farm.graphs.values();
   if (known === undefined) throw new Error("the made-up farm has graphs");
