@@ -66,7 +66,10 @@ export const findingsOfFaults: readonly Finding[] = [
     defect: "processes started up to a second after their cancellation was acknowledged",
     tests: [
       { file: "src/execution/finishing/cancellations.test.ts" },
-      { file: "src/worker/agent.test.ts", titled: /hears of a cancellation|before the answer/ },
+      {
+        file: "src/worker/agent.test.ts",
+        titled: /receives a cancellation at once|before the claim was answered/,
+      },
       { file: "src/graphs/cancel-and-confirm.test.ts" },
     ],
     // Second runs that wait; batches of chunked jobs; graphs that jobs created; pipes awaited before a process is
@@ -81,7 +84,7 @@ export const findingsOfFaults: readonly Finding[] = [
       { file: "src/db/postgres.test.ts", titled: /what failed first/ },
       { file: "src/server/http/fault-to-http.test.ts" },
       { file: "src/worker/run-process.test.ts" },
-      { file: "test/faults/full-disk.test.ts", titled: /without room on its disk/ },
+      { file: "test/faults/full-disk.test.ts", titled: /inputs do not fit on the disk/ },
     ],
     samePlaces: 1,
   },

@@ -20,7 +20,7 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     defect: "a granary that hung cost each compilation 10 s, and each start of a build 5 s",
     tests: [
       { file: "test/granary/exec.test.ts", titled: /granary that hangs/ },
-      { file: "src/granary/tools/open-tool-settings.test.ts", titled: /listens is silent/ },
+      { file: "src/granary/tools/open-tool-settings.test.ts", titled: /granary does not answer/ },
       { file: "src/cli/granary/while-it-greets.test.ts" },
     ],
     // The start of a build, after the greeting; a granary of another version; what `grange granary …` says of both.
@@ -40,7 +40,7 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     id: "granary 7",
     defect: "what was called saved was several times as long as the build",
     tests: [
-      { file: "test/granary/exec.test.ts", titled: /the second finds all that it made/ },
+      { file: "test/granary/exec.test.ts", titled: /the second finds all its results/ },
       { file: "src/cli/granary/why-lines.test.ts", titled: /a build's report says/ },
     ],
     // `grange granary why`; tiles, chart and table of the farm's page; the list of builds; a build's page and its list.
@@ -53,7 +53,7 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     tests: [
       {
         file: "src/granary/builds/last-reports.test.ts",
-        titled: /clock was ahead|named them by times|last twenty/,
+        titled: /clock was ahead|named by times|last twenty/,
       },
     ],
     samePlaces: 0,
@@ -63,9 +63,12 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     defect:
       "the disk held half as much again as the limit, which nothing showed and trim did not free",
     tests: [
-      { file: "src/granary/store/pack.test.ts", titled: /once somebody asked|is a map/ },
+      {
+        file: "src/granary/store/pack.test.ts",
+        titled: /behaves like a map|on request, it contains/,
+      },
       { file: "src/cli/granary/status-lines.test.ts", titled: /disk/ },
-      { file: "test/granary/exec.test.ts", titled: /the second finds all that it made/ },
+      { file: "test/granary/exec.test.ts", titled: /the second finds all its results/ },
     ],
     samePlaces: 0,
   },
@@ -73,7 +76,7 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     id: "granary 6",
     defect: "builds with -g under another path found nothing, and nobody said why",
     tests: [
-      { file: "test/granary/tools.test.ts", titled: /under another path/ },
+      { file: "test/granary/tools.test.ts", titled: /at another path/ },
       { file: "src/api/other-keys.test.ts" },
     ],
     // Absolute paths on the compiler's command line; other options.
@@ -86,7 +89,7 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     tests: [
       {
         file: "src/worker/outputs/collect-outputs.test.ts",
-        titled: /lead out of it, and not out of the root/,
+        titled: /point out of it, but not out of the root/,
       },
     ],
     // Trees as inputs of later jobs, as parts laid over others, as outputs of batches, in listings, in results that clients upload.
@@ -129,7 +132,7 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     tests: [
       {
         file: "src/granary/tiered-cache/open-tiered-cache.test.ts",
-        titled: /in one round trip|with other bytes than its blob's|fetched beside the question/,
+        titled: /in one round trip|with wrong bytes for a blob|gets them during the lookup/,
       },
       { file: "src/granaries/blobs-along.test.ts" },
       { file: "src/server/grpc/granaries-service.test.ts", titled: /published and looked up/ },

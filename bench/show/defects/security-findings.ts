@@ -49,7 +49,7 @@ export const findingsOfSecurity: readonly Finding[] = [
     tests: [
       {
         file: "src/graphs/repository-access.test.ts",
-        titled: /stored no name|another address took/,
+        titled: /stores no name|belongs to another address/,
       },
     ],
     samePlaces: 1,
@@ -72,10 +72,13 @@ export const findingsOfSecurity: readonly Finding[] = [
     tests: [
       {
         file: "src/worker/outputs/collect-outputs.test.ts",
-        titled: /sparse|too large|all outputs|aborted/,
+        titled: /sparse|too large|all outputs|an abort ends/,
       },
-      { file: "src/worker/agent.test.ts", titled: /gives (an upload|inputs) up|refuses outputs/ },
-      { file: "src/worker/grpc-farm-connection.test.ts", titled: /gives an upload up/ },
+      {
+        file: "src/worker/agent.test.ts",
+        titled: /stops (the|an) upload|stops the fetching of inputs|rejects outputs/,
+      },
+      { file: "src/worker/grpc-farm-connection.test.ts", titled: /aborts an upload/ },
       { file: "src/execution/stores.test.ts", titled: /yet to end/ },
     ],
     // The fetch of inputs went on, too; the files of a refused directory were uploaded all the same.
@@ -112,9 +115,9 @@ export const findingsOfSecurity: readonly Finding[] = [
     tests: [
       { file: "src/git/fetch-commit.test.ts", titled: /trusts|another user/ },
       { file: "src/cli/doctor/tools.test.ts" },
-      { file: "src/worker/secrets/log-mask.test.ts", titled: /od|xxd|%xx|alone/i },
+      { file: "src/worker/secrets/log-mask.test.ts", titled: /of od|of xxd|without a prefix/ },
       { file: "src/forge/github/take-webhooks.test.ts", titled: /within an hour/ },
-      { file: "src/worker/agent.test.ts", titled: /where its data are/ },
+      { file: "src/worker/agent.test.ts", titled: /path of its data/ },
       { file: "src/worker/leftovers.test.ts" },
       { file: "src/server/http/http-app.test.ts" },
       {
@@ -143,7 +146,7 @@ export const findingsOfSecurity: readonly Finding[] = [
       { file: "src/machine/make-directory.test.ts" },
       { file: "src/worker/closed-directories.test.ts" },
       { file: "src/artifacts/artifact-cache.test.ts", titled: /closed to other users/ },
-      { file: "test/granary/exec.test.ts", titled: /closed to other users/ },
+      { file: "test/granary/exec.test.ts", titled: /other users cannot read/ },
     ],
     // The server's mirrors, a worker's directory, a collector's (artifacts, results, sources), a granary's, logs of `grange up`.
     samePlaces: 5,
