@@ -25,7 +25,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Rooms keep nothing outside what they open, so one process may try many: most of their time was imports.
+        // Modules keep no state outside what they open, so one process may run many files: most of their time was imports.
         test: {
           name: "modules",
           include: ["src/**/*.test.ts", "web/**/*.test.ts"],

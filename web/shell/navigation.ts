@@ -18,7 +18,7 @@ type PagePath =
   | "/forge"
   | "/retention";
 
-export interface NavigationGroup {
+interface NavigationGroup {
   readonly label: string;
   /** The first one opens with the group. */
   readonly pages: readonly [NavigationPage, ...NavigationPage[]];
