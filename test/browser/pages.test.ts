@@ -43,6 +43,7 @@ test("the home page names what needs attention, and leads to the failed job with
   await failedJob.click();
 
   await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+  expect(faults).toEqual([]);
   await page.close();
 });
 
@@ -142,5 +143,6 @@ test("the home page shows a new graph by itself", async () => {
   farm.add({ ...known, id: "pushed", subject: "A commit just pushed", createdAt });
 
   await page.locator(".graphs > li").getByText("A commit just pushed").waitFor();
+  expect(faults).toEqual([]);
   await page.close();
 });
