@@ -50,8 +50,12 @@ export async function startHelperShell(
   let stopped = false;
 
   const reopen = async () => {
-    shell = await openShell(kind, path);
-    reopening = undefined;
+    try {
+      shell = await openShell(kind, path);
+    } finally {
+      // After a failure, the next script tries again.
+      reopening = undefined;
+    }
   };
 
   return {
@@ -69,7 +73,7 @@ export async function startHelperShell(
     },
     async stop() {
       stopped = true;
-      await reopening;
+      await reopening?.catch(() => {});
       await shell.stop();
     },
   };

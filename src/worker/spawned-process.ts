@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { Fault } from "#core/fault.ts";
 import { insteadOfInherited } from "#machine/inherited-files.ts";
 import { closeQuietly } from "./logs/captured-log.ts";
-import type { FifoPool } from "./logs/fifo-pool.ts";
+import type { FifoPool, Pipe } from "./logs/fifo-pool.ts";
 
 /** A process whose output has not been read yet. */
 export interface SpawnedProcess {
@@ -25,9 +25,13 @@ export async function spawnProcess(
   pipes: FifoPool,
   { stdin, stop }: { readonly stdin?: number; readonly stop?: AbortSignal } = {},
 ): Promise<SpawnedProcess> {
-  const [out, err] = [await pipes.take(), await pipes.take()];
+  const out = await pipes.take();
+  const err = await pipes.take().catch((reason: unknown) => {
+    closeBoth(out);
+    throw reason;
+  });
   if (stop?.aborted === true) {
-    for (const end of [out.writeEnd, err.writeEnd, out.readEnd, err.readEnd]) closeQuietly(end);
+    for (const pipe of [out, err]) closeBoth(pipe);
     throw new Fault("cancelled", "it was stopped before it started");
   }
   const [program = "", ...args] = argv;
@@ -50,6 +54,10 @@ export async function spawnProcess(
   // The caller that runs it gets the error.
   exited.catch(() => {});
   return { pid: child.pid, exited, stdout: out.readEnd, stderr: err.readEnd };
+}
+
+function closeBoth({ readEnd, writeEnd }: Pipe): void {
+  for (const end of [readEnd, writeEnd]) closeQuietly(end);
 }
 
 /** Returns the number of a signal, as shells add it to exit codes. */

@@ -6,8 +6,7 @@ import { breakDisks, diskFaults } from "./disk-faults.ts";
 /** A new one for each run: a failure prints it. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
-// A lack of file handles is tried by `npm run show -- recovery` only: a farm does not always survive it (docs/data.md).
-test.concurrent.each(["full", "read-only", "EIO"] as const)(
+test.concurrent.each(["full", "read-only", "EIO", "no file handles"] as const)(
   `after the fault "%s" in each place, a farm continues by itself and its cache is correct (seed ${seed})`,
   needs(...faultyDiskNeeds()),
   async (kind) => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -9,6 +9,31 @@ import type { TreeEntry } from "#cas/tree-entry.ts";
 import { countingFetches } from "../counting-fetches.ts";
 import { LocalStore } from "../local-store.ts";
 import { LayerCache } from "./layer-cache.ts";
+
+test("a layer that could not be marked as used is marked by its next use", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "grange-layers-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const store = memoryBlobStore();
+  const bytes = Buffer.from("content");
+  await store.put(digestOf(bytes), bytes);
+  const file: TreeEntry = {
+    kind: "file",
+    path: "a",
+    digest: digestOf(bytes),
+    executable: false,
+  };
+  const root = await uploadDirectories(store, buildDirectoryTree([file]));
+  const layers = await LayerCache.open(directory, await LocalStore.open(directory));
+  const marks = join(directory, "in-use");
+  renameSync(marks, `${marks}-away`);
+  await expect(layers.use(root, store)).rejects.toThrow("ENOENT");
+
+  renameSync(`${marks}-away`, marks);
+  const used = await layers.use(root, store);
+
+  expect(used.trees).toHaveLength(1);
+  used.release();
+});
 
 test("for a tree that differs in one file, only new parts are fetched and built", async () => {
   const directory = mkdtempSync(join(tmpdir(), "grange-layers-"));

@@ -181,6 +181,10 @@ export class LayerCache {
       await utimes(this.#path(key), new Date(), new Date()).catch(() => {});
     });
     this.#marked.set(key, marking);
+    // Otherwise each later use of the layer would fail with the error of this one.
+    marking.catch(() => {
+      if (this.#marked.get(key) === marking) this.#marked.delete(key);
+    });
     return marking;
   }
 

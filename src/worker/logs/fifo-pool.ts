@@ -15,7 +15,7 @@ export const pipesPrefix = "grange-pipes-";
 export const pipesLink = "pipes";
 
 /** The two ends of a pipe; the caller that takes it must close both. */
-interface Pipe {
+export interface Pipe {
   readonly readEnd: number;
   readonly writeEnd: number;
 }
@@ -52,10 +52,15 @@ export class FifoPool {
   async takeBlocking(): Promise<Pipe> {
     return this.#open((path, readEnd) => {
       const writeEnd = openSync(path, constants.O_WRONLY);
-      // The non-blocking end is no longer needed, because there is a writer now.
-      const blocking = openSync(path, constants.O_RDONLY);
-      closeSync(readEnd);
-      return { readEnd: blocking, writeEnd };
+      try {
+        // The non-blocking end is no longer needed, because there is a writer now.
+        const blocking = openSync(path, constants.O_RDONLY);
+        closeSync(readEnd);
+        return { readEnd: blocking, writeEnd };
+      } catch (reason) {
+        closeSync(writeEnd);
+        throw reason;
+      }
     });
   }
 
