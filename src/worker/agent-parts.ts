@@ -14,5 +14,7 @@ export interface AgentParts {
   readonly reporter: ResultReporter;
   readonly facilities: Readonly<Record<string, string>>;
   readonly retryWindow: RetryWindow;
+  /** Whether the data directory is no longer the one that was opened. */
+  readonly isReplaced: () => boolean;
   readonly logger: Logger;
 }

@@ -1,9 +1,9 @@
 import { EventEmitter, once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pino } from "pino";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { Fault } from "#core/fault.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
@@ -371,6 +371,25 @@ test("returns unfinished work when it stops", async () => {
 
   expect([...farm.released]).toEqual([id]);
   expect(farm.finished.has(id)).toBe(false);
+});
+
+test("opens its data directory again when it was replaced, and gives the work of before back", async () => {
+  await startWorker({ slots: 2 });
+  const running = await farm.submit({ script: "sleep 1000" });
+  await farm.until(() => farm.startedIds.has(running));
+  const before = `${dataDir}-before`;
+  renameSync(dataDir, before);
+  onTestFinished(() => rmSync(before, { recursive: true, force: true }));
+
+  const { outcome, result } = await farm.run({
+    inputs: [{ path: "a", text: "content" }],
+    script: "cat a",
+  });
+
+  expect(outcome).toBe(Outcome.SUCCEEDED);
+  expect(Buffer.from(result?.stdoutRaw ?? []).toString()).toBe("content");
+  expect([...farm.released]).toContain(running);
+  expect(existsSync(join(dataDir, "run"))).toBe(true);
 });
 
 test("runs as many executions at a time as it has slots, and reports all of many short ones", async () => {

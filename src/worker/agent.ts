@@ -38,6 +38,9 @@ const lookForRoomMs = 1_000;
 /** The time for sending results when the worker stops. */
 const lastWordsMs = 1_000;
 
+/** Why an agent stopped claiming by itself: it has delivered its one execution, or its data directory was replaced. */
+export type AgentEnd = "delivered" | "replaced";
+
 /** Claims executions, runs as many as there are slots, keeps their leases alive, and reports. */
 export class Agent implements Service {
   readonly #parts: AgentParts;
@@ -54,9 +57,9 @@ export class Agent implements Service {
   #yields = false;
   /** Whether a worker for one execution has claimed it. */
   #hasTheOne = false;
-  #tellOver: (why: string) => void = () => {};
-  /** Resolves when a worker for one execution has delivered its result; never for any other worker. */
-  readonly over = new Promise<string>((resolve) => {
+  #tellOver: (why: AgentEnd) => void = () => {};
+  /** Resolves when the agent claims nothing more by itself. Never for most agents. */
+  readonly over = new Promise<AgentEnd>((resolve) => {
     this.#tellOver = resolve;
   });
 
@@ -85,6 +88,13 @@ export class Agent implements Service {
     if (this.#stopping) this.#stopAll();
     this.#stopping ??= this.#drain();
     return this.#stopping;
+  }
+
+  /** Stops, and returns running executions at once: their files are of no use any more. */
+  async stopNow(): Promise<void> {
+    this.#draining.abort();
+    await this.#handBack(this.#stopAll());
+    await this.stop();
   }
 
   async #drain(): Promise<void> {
@@ -135,6 +145,7 @@ export class Agent implements Service {
     if (!this.#parts.config.once) this.#loops.push(this.#lookAhead());
     failures = 0;
     while (!signal.aborted && !this.#hasTheOne) {
+      if (this.#parts.isReplaced()) return this.#tellOver("replaced");
       const most = this.#claimSize();
       if (most === 0) {
         await this.#changes.next();
@@ -171,7 +182,7 @@ export class Agent implements Service {
     }
     if (!this.#hasTheOne) return;
     while (this.#underWay.running + this.#underWay.reporting > 0) await this.#changes.next();
-    this.#tellOver("its one execution is delivered");
+    this.#tellOver("delivered");
   }
 
   #lookAhead(): Promise<void> {
@@ -196,8 +207,8 @@ export class Agent implements Service {
     this.#contact.answered();
     for (const work of leases)
       if (!this.#claimed.add(work, performance.now())) this.#reportCancelled(work);
-    // Measuring may have begun while the claim waited.
-    const goesBack = signal.aborted || this.#isMeasuredHere();
+    // Measuring may have begun while the claim waited, or another disk was mounted.
+    const goesBack = signal.aborted || this.#isMeasuredHere() || this.#parts.isReplaced();
     this.#hasTheOne = config.once && leases.length > 0 && !goesBack;
     if (goesBack) await this.#handBackOlderThan(Infinity);
     this.#begin();

@@ -7,6 +7,7 @@ import { removeTree } from "#machine/remove-tree.ts";
 import type { Defence } from "./attacks/attack-list.ts";
 import { type Defences, notStoppedText } from "./attacks/attacks-not-stopped.ts";
 import type { WorkerConfig } from "./config.ts";
+import { watchReplacement } from "./data-directory.ts";
 import { type HelperShell, startHelperShell } from "./helper-shell.ts";
 import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
@@ -40,6 +41,8 @@ export interface Machine {
   readonly defences: Defences;
   /** The chosen mechanisms and the reasons against better ones, for people. */
   readonly facilities: Readonly<Record<string, string>>;
+  /** Whether the data directory was replaced since the machine was opened: a disk was mounted there, or unmounted. */
+  isReplaced(): boolean;
   close(): Promise<void>;
 }
 
@@ -107,6 +110,7 @@ export async function openMachine(
         mounts: explained(shell.kind, whyShell),
         "not stopped": notStoppedText(defences),
       },
+      isReplaced: watchReplacement(runDir, shell),
       async close() {
         slots.close();
         await shell.stop();

@@ -1,22 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import { backoffMs } from "#core/backoff.ts";
 import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
-import { Agent } from "./agent.ts";
 import type { WorkerConfig } from "./config.ts";
-import { ActionExecutor } from "./execute-action.ts";
-import { farmAddress } from "./farm-address.ts";
 import type { FarmConnection } from "./farm-connection.ts";
 import { grpcFarmConnection } from "./grpc-farm-connection.ts";
-import { sweepLeftovers } from "./leftovers.ts";
-import { openMachine } from "./machine.ts";
-import { ResultReporter } from "./report-results.ts";
-import { RetryWindow } from "./retry-window.ts";
-import { Spool } from "./spool.ts";
-import { trimStore } from "./trim-store.ts";
-
-const trimEveryMs = 10 * 60_000;
+import { openSession, type WorkerSession } from "./worker-session.ts";
 
 export interface Worker extends Service {
   /** Resolves when a worker for one execution has delivered its result; never for any other worker. */
@@ -28,67 +19,83 @@ export function startWorker(config: WorkerConfig, logger: Logger): Promise<Worke
   return startWorkerOn(grpcFarmConnection(config), config, logger);
 }
 
+/**
+ * Starts a worker with a connection to the farm.
+ *
+ * When a disk was mounted on its data directory, or unmounted, it gives its work back, closes the directory and opens
+ * it again, as a new process would. To the farm it is still the same worker.
+ */
 export async function startWorkerOn(
   farm: FarmConnection,
   config: WorkerConfig,
   logger: Logger,
 ): Promise<Worker> {
-  await sweepLeftovers(config.dataDir);
-  const retryWindow = new RetryWindow();
-  const machine = await openMachine(config, retryWindow);
-  const { facilities } = machine;
-  logger.info(
-    { facilities, slots: config.slots, sizeClass: config.sizeClass },
-    "the worker is ready",
-  );
-
   const identity = { workerName: config.name, instanceId: randomUUID() };
-  const executor = new ActionExecutor(machine, {
-    ...config,
-    farmAddress: () => farmAddress(config),
-  });
-  const spool = await Spool.open(config.dataDir, config.name);
-  const reporter = new ResultReporter(farm, identity, spool, logger);
-  const agent = new Agent({
-    config,
-    farm,
-    identity,
-    executor,
-    reporter,
-    facilities,
-    retryWindow,
-    logger,
-  });
+  const open = () => openSession({ farm, config, identity, logger });
   const stopped = new AbortController();
+  const untilStopped = new Promise<"stopped">((resolve) => {
+    stopped.signal.addEventListener("abort", () => resolve("stopped"), { once: true });
+  });
+  /** Undefined while its directory cannot be opened again. */
+  let session: WorkerSession | undefined = await open();
+  let tellOver: (why: string) => void = () => {};
+  const over = new Promise<string>((resolve) => (tellOver = resolve));
+  const following = follow();
 
-  await reporter.deliverLeft();
-  agent.start();
-  const trimming = trimNowAndThen();
-  const stop = async () => {
-    await agent.stop();
-    stopped.abort();
-    await trimming;
-    await machine.close();
-    await farm.close();
-  };
-
-  async function trimNowAndThen(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      const { dataDir, storeBytes } = config;
-      await trimStore(dataDir, machine.local, machine.layers, storeBytes, new Date()).catch(
-        (reason: unknown) =>
-          logger.warn({ reason: messageOf(reason) }, "the store cannot be trimmed"),
-      );
-      await rest(trimEveryMs, stopped.signal);
+  async function follow(): Promise<void> {
+    while (session !== undefined) {
+      const end = await Promise.race([session.over, untilStopped]);
+      switch (end) {
+        case "stopped":
+          return;
+        case "delivered":
+          tellOver("its one execution is delivered");
+          return;
+        case "replaced":
+          logger.warn(
+            { dataDir: config.dataDir },
+            "another disk is mounted on the data directory: opens it again",
+          );
+          await close(session);
+          session = undefined;
+          session = await reopen();
+      }
     }
   }
 
+  async function close(replaced: WorkerSession): Promise<void> {
+    await replaced
+      .stopNow()
+      .catch((reason: unknown) =>
+        logger.warn({ reason: messageOf(reason) }, "the replaced directory was not closed cleanly"),
+      );
+  }
+
+  /** Returns undefined when the worker is stopped before the directory can be opened. */
+  async function reopen(): Promise<WorkerSession | undefined> {
+    for (let failures = 1; !stopped.signal.aborted; failures++) {
+      try {
+        return await open();
+      } catch (reason) {
+        logger.warn({ reason: messageOf(reason) }, "the data directory cannot be opened");
+        await rest(backoffMs(failures, Math.random()), stopped.signal);
+      }
+    }
+    return undefined;
+  }
+
+  const stop = async () => {
+    await following;
+    await session?.stop();
+    await farm.close();
+  };
   let stopping: Promise<void> | undefined;
   return {
-    over: agent.over,
+    over,
     stop() {
-      // The second call makes the agent stop faster; both calls wait for the same end.
-      if (stopping) void agent.stop();
+      // The second call makes the session stop faster; both calls wait for the same end.
+      if (stopping) void session?.stop().catch(() => {});
+      stopped.abort();
       stopping ??= stop();
       return stopping;
     },

@@ -125,24 +125,11 @@ async function end(world: FarmOnFaultyDisks<Place>, fault: DiskFault): Promise<v
     case "EIO":
       await world.disks[fault.place].unmount();
       await world.disks[fault.place].mount();
-      if (fault.place === "workers") await replaceWorkers(world);
       return;
     case "no file handles":
       // Processes that PostgreSQL started meanwhile have the limit, too.
       return limitHandles(await processesOf(world, fault.place), plenty);
   }
-}
-
-/**
- * A worker's jobs are mounted in a namespace of their own, which keeps the failed file system: a worker starts again with
- * a disk that was mounted anew, as after the reboot that a machine needs for that.
- */
-async function replaceWorkers(world: FarmOnFaultyDisks<Place>): Promise<void> {
-  for (const worker of world.farm.workers.splice(0)) {
-    worker.signal("SIGKILL");
-    await worker.finished;
-  }
-  world.startWorker(`worker-${crypto.randomUUID().slice(0, 8)}`);
 }
 
 /** Each process has the three standard ones open. */

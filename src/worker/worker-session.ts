@@ -1,0 +1,111 @@
+import type { Logger } from "pino";
+import { messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import type { Service } from "#core/service.ts";
+import { Agent, type AgentEnd } from "./agent.ts";
+import type { WorkerConfig } from "./config.ts";
+import { ActionExecutor } from "./execute-action.ts";
+import { farmAddress } from "./farm-address.ts";
+import type { FarmConnection } from "./farm-connection.ts";
+import { sweepLeftovers } from "./leftovers.ts";
+import { type Machine, openMachine } from "./machine.ts";
+import { ResultReporter, type WorkerIdentity } from "./report-results.ts";
+import { RetryWindow } from "./retry-window.ts";
+import { Spool } from "./spool.ts";
+import { trimStore } from "./trim-store.ts";
+
+const trimEveryMs = 10 * 60_000;
+
+/** A worker from the opening of its data directory to its end. `stop` again makes it stop faster. */
+export interface WorkerSession extends Service {
+  /** Resolves when the agent claims nothing more by itself. */
+  readonly over: Promise<AgentEnd>;
+  /** Stops without waiting for running executions, which go back to the farm. */
+  stopNow(): Promise<void>;
+}
+
+interface SessionParts {
+  readonly farm: FarmConnection;
+  readonly config: WorkerConfig;
+  readonly identity: WorkerIdentity;
+  readonly logger: Logger;
+}
+
+/** Opens the data directory and starts to claim, even if the farm is still unreachable. */
+export async function openSession(parts: SessionParts): Promise<WorkerSession> {
+  const { config, logger } = parts;
+  await sweepLeftovers(config.dataDir);
+  const retryWindow = new RetryWindow();
+  const machine = await openMachine(config, retryWindow);
+  const { facilities } = machine;
+  logger.info(
+    { facilities, slots: config.slots, sizeClass: config.sizeClass },
+    "the worker is ready",
+  );
+  try {
+    return await startSession(parts, machine, retryWindow);
+  } catch (reason) {
+    await machine.close();
+    throw reason;
+  }
+}
+
+async function startSession(
+  { farm, config, identity, logger }: SessionParts,
+  machine: Machine,
+  retryWindow: RetryWindow,
+): Promise<WorkerSession> {
+  const executor = new ActionExecutor(machine, {
+    ...config,
+    farmAddress: () => farmAddress(config),
+  });
+  const spool = await Spool.open(config.dataDir, config.name);
+  const reporter = new ResultReporter(farm, identity, spool, logger);
+  const agent = new Agent({
+    config,
+    farm,
+    identity,
+    executor,
+    reporter,
+    facilities: machine.facilities,
+    retryWindow,
+    isReplaced: () => machine.isReplaced(),
+    logger,
+  });
+  const stopped = new AbortController();
+  await reporter.deliverLeft();
+  agent.start();
+  const trimming = trimNowAndThen();
+  const stop = async (stopAgent: () => Promise<void>) => {
+    await stopAgent();
+    stopped.abort();
+    await trimming;
+    await machine.close();
+  };
+
+  async function trimNowAndThen(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      const { dataDir, storeBytes } = config;
+      await trimStore(dataDir, machine.local, machine.layers, storeBytes, new Date()).catch(
+        (reason: unknown) =>
+          logger.warn({ reason: messageOf(reason) }, "the store cannot be trimmed"),
+      );
+      await rest(trimEveryMs, stopped.signal);
+    }
+  }
+
+  let stopping: Promise<void> | undefined;
+  return {
+    over: agent.over,
+    stop() {
+      // The second call makes the agent stop faster; both calls wait for the same end.
+      if (stopping) void agent.stop();
+      stopping ??= stop(() => agent.stop());
+      return stopping;
+    },
+    stopNow() {
+      stopping ??= stop(() => agent.stopNow());
+      return stopping;
+    },
+  };
+}
