@@ -48,15 +48,29 @@ const RetentionRule = z
   .meta({ id: "RetentionRule" });
 
 /** The kinds of data whose retention time is the same for the whole farm. */
-export const retentionKinds = ["executions", "invocations", "audit"] as const;
+export const retentionKinds = [
+  "executions",
+  "invocations",
+  "audit",
+  "definitions",
+  "benchmark-jobs",
+] as const;
 export type RetentionKind = (typeof retentionKinds)[number];
+
+/** A submission notes at most once a day which definitions it uses. */
+const leastForDefinitionsMs = 2 * 24 * 60 * 60_000;
 
 export const SetRetentionAge = z
   .strictObject({
     kind: z.enum(retentionKinds),
-    /** In milliseconds; null: never deleted. */
+    /** In milliseconds; null: never deleted. At least two days for definitions. */
     keepMs: KeepMs.nullable(),
   })
+  .refine(
+    ({ kind, keepMs }) =>
+      kind !== "definitions" || keepMs === null || keepMs >= leastForDefinitionsMs,
+    { error: "definitions are kept for at least two days", path: ["keepMs"] },
+  )
   .meta({ id: "SetRetentionAge" });
 
 const RetentionAge = z

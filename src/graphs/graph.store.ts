@@ -10,6 +10,7 @@ import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
 import { partsOf } from "#scheduling/turns.ts";
 import { wakeRunners } from "./advancing/advance.store.ts";
 import type { AdvancingJob, GraphPart } from "./advancing/graph-part.ts";
+import { keepDefinitionsFromRemoval, takeCatalog } from "./catalog-use.store.ts";
 import { lesserTtlMs } from "./expiry/graph-ttl.ts";
 import type { GraphId } from "./graph-id.ts";
 import { insertDefinitions } from "./insert-definitions.store.ts";
@@ -58,13 +59,10 @@ export type GraphParent =
   | { readonly kind: "clone" | "backfill" | "bisect"; readonly id: GraphId }
   | { readonly kind: "subgraph"; readonly id: GraphId; readonly job: string };
 
-/** Stores definitions under their names. For known definitions this costs one query. */
+/** Stores definitions under their names; they stay for at least a day. For known definitions this costs one query. */
 export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
-  const known = await tx.many(
-    z.object({ digest: z.string() }),
-    sql`select digest from catalog where digest = ${catalog.digest}`,
-  );
-  if (known.length > 0) return;
+  if (await takeCatalog(tx, catalog.digest, "jobs")) return;
+  await keepDefinitionsFromRemoval(tx);
   const bodies = new Map(catalog.entries.map(({ digest, definition }) => [digest, definition]));
   // Sorted, so that two servers that keep the same definitions lock them in one order.
   const definitions = [...bodies]

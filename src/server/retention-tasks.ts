@@ -14,6 +14,7 @@ import { forgetDurations } from "#execution/sizing/expected-duration.store.ts";
 import { forgetOldBuilds, forgetUnusedIndexes } from "#granaries/forget-unused.ts";
 import { forgetApproximations } from "#graphs/approximations/approximation.store.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
+import { removeOldDefinitions } from "#graphs/retention/remove-old-definitions.ts";
 import { type RetentionRound, removeOldGraphs } from "#graphs/retention/remove-old-graphs.ts";
 import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
 import { deleteOldInvocations } from "#invocations/invocation.store.ts";
@@ -22,7 +23,7 @@ import { forgetGraphsOfSearches, graphsOfRunningSearches } from "#searches/forge
 import { forgetOldSignIns } from "#sign-in/forget-old.ts";
 import { forgetHistories } from "#size-classes/key-history.store.ts";
 import type { PeriodicTask } from "./periodic-tasks.ts";
-import { retentionAges } from "./retention/retention-age.store.ts";
+import { retentionAgeMs } from "./retention/retention-age.store.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Longer than the longest usual holiday. */
@@ -53,9 +54,9 @@ export function retentionTasks(parts: {
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   /** Deletes a limited number at a time, so that transactions stay short. */
   const deleteAged = async (kind: RetentionKind, deleteSome: (before: Date) => Promise<number>) => {
-    const age = (await retentionAges(db)).find((each) => each.kind === kind);
-    if (age === undefined || age.keepMs === null) return;
-    const before = ago(age.keepMs);
+    const keepMs = await retentionAgeMs(db, kind);
+    if (keepMs === null) return;
+    const before = ago(keepMs);
     while ((await deleteSome(before)) > 0);
   };
   return [
@@ -141,6 +142,17 @@ export function retentionTasks(parts: {
       name: "delete old entries of the audit log",
       everyMs: 60 * 60_000,
       run: () => deleteAged("audit", (before) => deleteOldAudit(db, before)),
+    },
+    {
+      name: "delete old definitions",
+      everyMs: 60 * 60_000,
+      async run() {
+        const keepMs = await retentionAgeMs(db, "definitions");
+        if (keepMs === null) return;
+        const { catalogs, definitions } = await removeOldDefinitions(db, ago(keepMs));
+        if (catalogs + definitions > 0)
+          logger.info({ catalogs, definitions }, "old definitions were deleted");
+      },
     },
     {
       name: "delete old graphs",

@@ -12,6 +12,7 @@ import { type AskSource, sourceService } from "#perf/requests/source-service.ts"
 import { advanceSearches } from "#perf/searches/advance-searches.ts";
 import { askForFigure } from "#perf/searches/ask-for-figure.ts";
 import type { Keep } from "./keep-services.ts";
+import { retentionAgeMs } from "./retention/retention-age.store.ts";
 
 interface LabServiceParts {
   readonly db: Db;
@@ -40,6 +41,7 @@ export async function startLabServices(parts: LabServiceParts) {
       hooks: reportHooks,
       sources,
       everyMs: parts.everyMs,
+      keepJobsMs: () => retentionAgeMs(db, "benchmark-jobs"),
       alsoThen: {
         "advance searches": () =>
           advanceSearches(

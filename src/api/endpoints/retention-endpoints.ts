@@ -16,7 +16,7 @@ export const retentionEndpoints = {
     path: "/retention",
     right: rightOnFarm("read"),
     summary:
-      "How long graphs, executions, invocations and entries of the audit log are kept, and which graphs have labels that keep them ([what is kept](retention.md)).",
+      "How long graphs, executions, invocations, entries of the audit log, unused definitions and benchmark jobs are kept, and which graphs have labels that keep them ([what is kept](retention.md)).",
     answer: json(Retention),
   }),
   setRetentionRule: endpoint({
@@ -40,7 +40,8 @@ export const retentionEndpoints = {
     method: "PUT",
     path: "/retention/ages",
     right: rightOnFarm("administer"),
-    summary: "Sets how long executions, invocations or entries of the audit log are kept.",
+    summary:
+      "Sets how long executions, invocations, entries of the audit log, unused definitions or benchmark jobs are kept.",
     body: SetRetentionAge,
     answer: json(Retention),
   }),

@@ -82,7 +82,9 @@ function describeRules(command: Command): void {
 
 function describeAge(command: Command): void {
   speaksToServer(command.command("age"))
-    .description("set how long executions, invocations or entries of the audit log are kept")
+    .description(
+      "set how long executions, invocations, entries of the audit log, unused definitions or benchmark jobs are kept",
+    )
     .argument("<kind>", retentionKinds.join(", "), retentionKind)
     .argument("<time>", "such as 90d, or `forever`", keepMs)
     .action((kind: RetentionKind, keep: number | null, options: CommonOptions) =>

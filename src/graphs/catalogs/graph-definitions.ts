@@ -183,7 +183,10 @@ async function storedCatalog(
     templates: templatesOf(catalog),
     reread: undefined,
     isOfCommit: false,
-    keep: async () => {},
+    // It may be in this server's memory only, when nobody has used it for long.
+    async keep(tx) {
+      if (holds === "templates") await keepTemplates(tx, catalog);
+    },
   };
 }
 
@@ -255,7 +258,10 @@ async function ofCommit(
       reread: read,
       isOfCommit,
       tree: ownTree,
-      keep: async () => {},
+      // It may be in this server's memory only, when nobody has used it for long.
+      async keep(tx) {
+        await keepTemplates(tx, catalog);
+      },
     };
   }
   // A directory with a pointer is not cached: its content depends on the other commit.

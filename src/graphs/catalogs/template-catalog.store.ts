@@ -5,15 +5,19 @@ import { inPlaces } from "#db/in-places.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { DefinitionDigest } from "#definitions/catalog.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
+import { keepDefinitionsFromRemoval, takeCatalog } from "../catalog-use.store.ts";
 import { insertDefinitions } from "../insert-definitions.store.ts";
 import type { StoredJob } from "./catalog-of-jobs.ts";
 import { entryKey, kindAndName, type TemplateCatalog } from "./template-catalog.ts";
 
 const Digest = z.object({ digest: z.string() });
 
-/** Stores templates under their names; returns false when this catalog was already stored. */
+/**
+ * Stores templates under their names; they stay for at least a day. Returns false when this catalog was already stored.
+ */
 export async function keepTemplates(tx: Tx, catalog: TemplateCatalog): Promise<boolean> {
-  if (await isKept(tx, catalog.digest)) return false;
+  if (await takeCatalog(tx, catalog.digest, "templates")) return false;
+  await keepDefinitionsFromRemoval(tx);
   const bodies = new Map<string, unknown>(
     catalog.entries.map(({ digest, body }) => [digest, body]),
   );

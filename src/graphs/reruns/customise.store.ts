@@ -5,6 +5,7 @@ import { sql } from "#db/sql.ts";
 import type { CatalogEntry } from "#definitions/catalog.ts";
 import { parseDuration } from "#definitions/duration.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
+import { keepDefinitionsFromRemoval } from "../catalog-use.store.ts";
 import type { GraphId } from "../graph-id.ts";
 import type { JsonObject } from "./json-merge-patch.ts";
 
@@ -113,6 +114,7 @@ export async function setDefinitions(
     other_ttl: hasOtherTtl,
     ttl_ms: parseDuration(entry.definition.ttl ?? "") ?? null,
   }));
+  await keepDefinitionsFromRemoval(tx);
   await tx.run(sql`
     insert into definition (digest, body)
     select distinct on (digest) digest, body

@@ -23,6 +23,8 @@ interface CronServices {
   readonly sources: SourceService;
   /** Further steps after a change, for example advancing searches. The key is the name for the log. */
   readonly alsoThen?: Readonly<Record<string, () => Promise<unknown>>>;
+  /** Returns how long jobs are kept after their end, in ms; null: for ever. 30 days when absent (R14). */
+  readonly keepJobsMs?: () => Promise<number | null>;
   /** How often it checks without a notification. */
   readonly everyMs?: number | undefined;
   readonly leaseMs?: number;
@@ -36,8 +38,8 @@ const usualEveryMs = 30_000;
 /** A server that died is replaced after this time. */
 const usualLeaseMs = 15_000;
 const dayMs = 24 * 60 * 60 * 1_000;
-/** R14. */
-const keepJobsMs = 30 * dayMs;
+/** R14. A job that nobody has taken for so long is given up, too. */
+const usualKeepJobsMs = 30 * dayMs;
 const removeEveryMs = 10 * 60_000;
 
 /**
@@ -89,9 +91,11 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
     if (Date.now() - removedAt >= removeEveryMs) {
       removedAt = Date.now();
       await step("remove old jobs", async () => {
-        const before = new Date(clock.now().getTime() - keepJobsMs);
-        await endAbandonedJobs(db, before, clock.now());
-        while ((await removeOldJobs(db, before)) > 0);
+        const ago = (ms: number) => new Date(clock.now().getTime() - ms);
+        await endAbandonedJobs(db, ago(usualKeepJobsMs), clock.now());
+        const keepMs = await (services.keepJobsMs?.() ?? usualKeepJobsMs);
+        if (keepMs === null) return;
+        while ((await removeOldJobs(db, ago(keepMs))) > 0);
       });
     }
     if (Date.now() - discoveredAt < everyMs) return;

@@ -39,6 +39,8 @@ test("at first graphs are kept for 180 days, those of protected branches and the
     ["executions", 7 * dayMs],
     ["invocations", 30 * dayMs],
     ["audit", null],
+    ["definitions", 180 * dayMs],
+    ["benchmark-jobs", 30 * dayMs],
   ]);
 });
 
@@ -83,6 +85,11 @@ test.each([
     what: "a kind that is unknown",
     path: "/retention/ages",
     body: { kind: "everything", keepMs: 1 },
+  },
+  {
+    what: "a day for definitions, which submissions may use for a day without noting it,",
+    path: "/retention/ages",
+    body: { kind: "definitions", keepMs: dayMs },
   },
 ])("$what is refused", async ({ path, body }) => {
   expect((await ask("PUT", path, body)).status).toBe(400);

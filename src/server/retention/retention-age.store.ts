@@ -9,12 +9,15 @@ const dayMs = 24 * 60 * 60_000;
  * The default retention of each kind, in ms; null: for ever.
  *
  * Runs of graphs contain the data that people look for; executions contain only the data that the queue needed.
- * Invocations show the latest builds. The audit log records the actions of principals, and it is small.
+ * Invocations show the latest builds. The audit log records the actions of principals, and it is small. Definitions that
+ * no graph has are kept as long as graphs, so that a branch that rests does not lose them.
  */
 const usualKeepMs: Readonly<Record<RetentionKind, number | null>> = {
   executions: 7 * dayMs,
   invocations: 30 * dayMs,
   audit: null,
+  definitions: 180 * dayMs,
+  "benchmark-jobs": 30 * dayMs,
 };
 
 const AgeRow = z.object({
@@ -33,6 +36,12 @@ export async function retentionAges(tx: Tx): Promise<RetentionAge[]> {
     const set = rows.find((row) => row.kind === kind);
     return set ?? { kind, keepMs: usualKeepMs[kind], setBy: null };
   });
+}
+
+/** Returns how long a kind is kept, in ms; null: for ever. */
+export async function retentionAgeMs(tx: Tx, kind: RetentionKind): Promise<number | null> {
+  const age = (await retentionAges(tx)).find((each) => each.kind === kind);
+  return age?.keepMs ?? null;
 }
 
 export async function setRetentionAge(
