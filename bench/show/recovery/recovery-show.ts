@@ -2,6 +2,7 @@ import { exactly, type Measurement, type Show } from "../row.ts";
 import { runTests } from "../run-tests.ts";
 import { brokenDisks, manyBrokenDisks } from "./broken-disks.ts";
 import { claimsOfManyWorkers } from "./claims-of-many-workers.ts";
+import { crashesAtPoints, manyCrashesAtPoints } from "./crashes-at-points.ts";
 import { durableBlobs } from "./durable-blobs.ts";
 import { parallelSubmissions } from "./parallel-submissions.ts";
 import { manyPowerLosses, powerLosses } from "./power-losses.ts";
@@ -21,6 +22,8 @@ export const recoveryShow: Show = {
     plantedBugsFound,
     randomKills,
     manyRandomKills,
+    crashesAtPoints,
+    manyCrashesAtPoints,
     byTests("backup under load, everything destroyed, restored", "test/faults/backup.test.ts"),
     randomStops,
     manyRandomStops,
