@@ -15,8 +15,8 @@ import { grpcFarmConnection } from "#worker/grpc-farm-connection.ts";
 
 /** Workers that use the whole protocol but run nothing: each execution succeeds as soon as it is claimed. */
 interface LightWorkers {
-  /** Called with each execution when it reaches its worker. */
-  onClaimed: (actionHash: string) => void;
+  /** Called with each execution when it reaches its worker, and how long its worker waited for it, in ms. */
+  onClaimed: (actionHash: string, waitedMs: number) => void;
   stop(): Promise<void>;
 }
 
@@ -25,7 +25,12 @@ const claimWaitMs = 20_000;
 const idleHeartbeatMs = 10_000;
 const registeredAtOnce = 20;
 
-export async function startLightWorkers(server: string, count: number): Promise<LightWorkers> {
+/** @param pauseMs The time from a claim that gave work to the next claim of this worker. */
+export async function startLightWorkers(
+  server: string,
+  count: number,
+  { pauseMs = 0 } = {},
+): Promise<LightWorkers> {
   const over = new AbortController();
   const running: Promise<unknown>[] = [];
   const workers: LightWorkers = {
@@ -53,7 +58,10 @@ export async function startLightWorkers(server: string, count: number): Promise<
             slots: 1,
           }),
         );
-        running.push(work(farm, identity, workers, over.signal), beat(farm, identity, over.signal));
+        running.push(
+          work(farm, identity, workers, pauseMs, over.signal),
+          beat(farm, identity, over.signal),
+        );
       }),
     );
   }
@@ -70,6 +78,7 @@ async function work(
   farm: FarmOfWorker,
   identity: Identity,
   workers: LightWorkers,
+  pauseMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const request = create(ClaimRequestSchema, {
@@ -78,12 +87,14 @@ async function work(
     wait: durationFromMs(claimWaitMs),
   });
   while (!signal.aborted) {
+    const sentAt = performance.now();
     const { leases } = await farm.claim(request, signal).catch(async () => {
       await delay(500, undefined, { signal }).catch(() => {});
       return { leases: [] };
     });
+    const waitedMs = performance.now() - sentAt;
     for (const { lease, actionDigest } of leases) {
-      workers.onClaimed(actionDigest?.hash ?? "");
+      workers.onClaimed(actionDigest?.hash ?? "", waitedMs);
       const finished = create(FinishedSchema, {
         ...(lease === undefined ? {} : { lease }),
         outcome: Outcome.SUCCEEDED,
@@ -91,6 +102,8 @@ async function work(
       });
       await farm.finish(create(FinishRequestSchema, { ...identity, finished: [finished] }));
     }
+    if (leases.length > 0 && pauseMs > 0)
+      await delay(pauseMs, undefined, { signal }).catch(() => {});
   }
   await farm.close();
 }

@@ -2,6 +2,7 @@ import { exactly, type Measurement, type Show } from "../row.ts";
 import { runTests } from "../run-tests.ts";
 import { brokenDisks, manyBrokenDisks } from "./broken-disks.ts";
 import { claimsOfManyWorkers } from "./claims-of-many-workers.ts";
+import { claimsWithFullQueue } from "./claims-with-full-queue.ts";
 import { crashesAtPoints, manyCrashesAtPoints } from "./crashes-at-points.ts";
 import { durableBlobs } from "./durable-blobs.ts";
 import { parallelSubmissions } from "./parallel-submissions.ts";
@@ -56,6 +57,7 @@ export const recoveryShow: Show = {
     powerLosses,
     manyPowerLosses,
     claimsOfManyWorkers,
+    claimsWithFullQueue,
     parallelSubmissions,
     durableBlobs,
   ],
