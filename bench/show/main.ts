@@ -28,10 +28,11 @@ const json = args.includes("--json");
 const long = args.includes("--long");
 const only = args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
 const name = args.find((arg) => !arg.startsWith("-"));
+const minutes = minutesOf(args.find((arg) => arg.startsWith("--minutes="))?.split("=")[1]);
 const load = name === undefined ? undefined : shows[name];
 if (load === undefined) {
   process.stderr.write(
-    `usage: npm run show -- NAME [--json] [--long] [--only=TEXT]\nnames: ${Object.keys(shows).join(", ")}\n`,
+    `usage: npm run show -- NAME [--json] [--long] [--only=TEXT] [--minutes=N]\nnames: ${Object.keys(shows).join(", ")}\n`,
   );
   process.exit(2);
 }
@@ -52,7 +53,7 @@ for (const measurement of wanted) {
   const { title } = measurement;
   process.stderr.write(`measuring: ${title}\n`);
   const measured = await measurement
-    .measure()
+    .measure({ minutes })
     .catch((cause: unknown) => [notMeasured(title, cause)]);
   rows.push(...measured);
   // The rows before an interruption are still printed.
@@ -60,6 +61,15 @@ for (const measurement of wanted) {
     process.stderr.write(
       `  ${holds ? "holds" : "DOES NOT HOLD"}: ${name}: ${figure ?? "–"} ${unit}\n`,
     );
+}
+
+/** Returns how long a soak lasts. Ends the process when that is not a number above 0. */
+function minutesOf(written: string | undefined): number | undefined {
+  if (written === undefined) return undefined;
+  const wanted = Number(written);
+  if (wanted > 0) return wanted;
+  process.stderr.write(`--minutes=${written}: must be a number above 0\n`);
+  process.exit(2);
 }
 
 function notMeasured(title: string, cause: unknown): Row {

@@ -16,7 +16,12 @@ export interface Measurement {
   readonly title: string;
   /** Takes minutes, or needs the package registry: runs only with `--long`. */
   readonly long: boolean;
-  measure(): Promise<Row[]>;
+  measure(options: MeasureOptions): Promise<Row[]>;
+}
+
+interface MeasureOptions {
+  /** How long a measurement takes that lasts as long as its user wants; undefined: its usual time. */
+  readonly minutes: number | undefined;
 }
 
 export interface Show {

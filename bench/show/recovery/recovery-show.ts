@@ -12,6 +12,7 @@ import { manyRandomKills, randomKills } from "./random-kills.ts";
 import { manyRandomStops, randomStops } from "./random-stops.ts";
 import { manySecondServers, secondServers } from "./second-servers.ts";
 import { longSimulation, plantedBugsFound, simulation } from "./simulation.ts";
+import { soakWithFaults } from "./soak-with-faults.ts";
 import { manySpoiledBlobs, spoiledBlobs } from "./spoiled-blobs.ts";
 
 /** Whether a farm recovers from failures, and works under load. */
@@ -60,6 +61,7 @@ export const recoveryShow: Show = {
     claimsWithFullQueue,
     parallelSubmissions,
     durableBlobs,
+    soakWithFaults,
   ],
 };
 

@@ -6,7 +6,7 @@ import { checkHistory, type Violation } from "./history.ts";
 import { jobsEach, observedLoad } from "./observed-load.ts";
 
 const faults = ["server", "worker", "postmaster", "backend", "everything"] as const;
-type Fault = (typeof faults)[number];
+export type KilledPart = (typeof faults)[number];
 
 interface RandomKills {
   readonly violations: readonly Violation[];
@@ -41,7 +41,7 @@ export async function killAtRandom(options: {
     );
     for (const [fault, pauseMs] of plan) {
       await delay(pauseMs);
-      const ms = await kill(farm, fault);
+      const ms = await killPart(farm, fault);
       if (ms !== undefined) readyAgainMs.push(ms);
     }
     await submitting;
@@ -59,9 +59,9 @@ export async function killAtRandom(options: {
   }
 }
 
-/** Returns the time until the server answered again, if it was killed. */
-async function kill(farm: Farm, fault: Fault): Promise<number | undefined> {
-  switch (fault) {
+/** Kills a part of a farm and replaces it. Returns the time until the server answered again, if it was killed, in ms. */
+export async function killPart(farm: Farm, part: KilledPart): Promise<number | undefined> {
+  switch (part) {
     case "server":
       return restartServer(farm);
     case "worker":
