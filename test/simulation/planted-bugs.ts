@@ -38,6 +38,7 @@ const leases: readonly PlantedBug[] = [
     name: "rescue-without-second-look",
     what: "River #1302: a lease that was over when it was found is ended by its id, although it was extended since",
     statements: [[`, false)) as "isOver"`, `, false) or true) as "isOver"`]],
+    canShowIn: ({ aim }) => aim === "late heartbeats",
   },
   {
     name: "locks-of-fixed-length",
@@ -100,7 +101,7 @@ const leases: readonly PlantedBug[] = [
     name: "no-poll",
     what: "Queues by LISTEN/NOTIFY alone: a lost notification is never made up for",
     times: { pollMs: 3_600_000, sweepEveryMs: 3_600_000 },
-    canShowIn: ({ servers }) => servers > 1,
+    canShowIn: ({ aim }) => aim === "long claims",
   },
 ];
 
@@ -132,12 +133,19 @@ const cancelling: readonly PlantedBug[] = [
     name: "joins-the-cancelled",
     what: "Merged builds: a request joins an execution that is being cancelled",
     statements: [
+      // The unique index alone would still keep such requests apart.
+      [
+        /\)(\s+order by project, domain, action_digest, place, id\s+on conflict do nothing)/,
+        `) where not exists (
+          select from execution as known
+          where known.project = request.project and known.domain = request.domain
+            and known.action_digest = request.action_digest and known.state <> 'finished'
+            and not known.do_not_cache and not request.do_not_cache)$1`,
+      ],
       [/ and cancel_requested_at is null(\s+and not request\.do_not_cache)/, "$1"],
       [" and held.cancel_requested_at is null", ""],
     ],
-    canShowIn: (scenario) =>
-      withSharedGraphs(scenario) &&
-      scenario.graphs.some(({ cancelAfterMs }) => cancelAfterMs !== undefined),
+    canShowIn: ({ aim }) => aim === "cancelled work",
   },
 ];
 

@@ -39,7 +39,10 @@ type Message =
 export class PostgresInProcess {
   readonly #pglite: PGlite;
   readonly #prepared = new Map<string, Prepared>();
+  readonly #texts = new Set<string>();
   #names = 0;
+  /** What was prepared when the snapshot was taken. */
+  #kept: ReadonlyMap<string, Prepared> = new Map();
   readonly #notified: (channel: string, payload: string) => void;
 
   constructor(pglite: PGlite, notified: (channel: string, payload: string) => void) {
@@ -49,6 +52,7 @@ export class PostgresInProcess {
 
   /** Runs a statement with values. @throws pg.DatabaseError */
   run(text: string, values: readonly unknown[]): Answer {
+    this.#texts.add(text);
     const known = this.#prepared.get(text);
     const prepared = known ?? { name: `s${this.#names++}`, isParsed: false, columns: undefined };
     this.#prepared.set(text, prepared);
@@ -61,6 +65,45 @@ export class PostgresInProcess {
       serialize.sync(),
     ];
     return this.#exchange(Buffer.concat(messages), prepared);
+  }
+
+  /** The texts of all statements that were ever run with values. */
+  statements(): string[] {
+    return [...this.#texts];
+  }
+
+  /**
+   * Parses and plans statements without running them, as if each table had its present size. What PostgreSQL prepares
+   * later is forgotten by `forgetLater`.
+   */
+  prepare(texts: readonly string[]): void {
+    this.#prepared.clear();
+    for (const text of texts) {
+      const name = `s${this.#names++}`;
+      const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
+      const { serialize } = protocol;
+      const messages = [
+        serialize.parse({ name, text }),
+        // A statement is planned when it gets its values.
+        serialize.bind({ statement: name, values: Array.from({ length: count }, () => null) }),
+        serialize.describe({ type: "P" }),
+        serialize.sync(),
+      ];
+      const prepared: Prepared = { name, isParsed: false, columns: undefined };
+      try {
+        this.#exchange(Buffer.concat(messages), prepared);
+      } catch {
+        // It is parsed again when it is run, or cannot have these values.
+      }
+      if (prepared.isParsed) this.#prepared.set(text, prepared);
+    }
+    this.#kept = new Map([...this.#prepared].map(([text, each]) => [text, { ...each }]));
+  }
+
+  /** Must be called when PostgreSQL was returned to its state after `prepare`. */
+  forgetLater(): void {
+    this.#prepared.clear();
+    for (const [text, each] of this.#kept) this.#prepared.set(text, { ...each });
   }
 
   /** Runs statements without values. @throws pg.DatabaseError */

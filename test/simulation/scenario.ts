@@ -53,7 +53,26 @@ export interface PlannedWorker {
   readonly slots: number;
   /** It does not react to cancellations. */
   readonly isDeaf: boolean;
+  readonly heartbeatMs: number;
+  /** How long one of its claims waits for work. */
+  readonly claimMs: number;
 }
+
+/**
+ * What a scenario is for that others rarely contain. Others have all kinds of faults; these have one coincidence, and
+ * as little else as possible.
+ */
+type Aim =
+  /** Heartbeats arrive a little later than the end of the lease. */
+  | "late heartbeats"
+  /** A claim waits longer than the seed, and notifications between servers are lost. */
+  | "long claims"
+  /** A graph asks for work that another graph has just cancelled. */
+  | "cancelled work";
+
+/** The aim of each seed by its remainder; all others are random. */
+const aims: readonly Aim[] = ["late heartbeats", "long claims", "cancelled work"];
+const seedsForEachRound = 12;
 
 /** Probabilities and intervals of faults. */
 export interface PlannedFaults {
@@ -72,6 +91,8 @@ export interface PlannedFaults {
 /** Everything that a seed decides in advance. */
 export interface Scenario {
   readonly seed: number;
+  /** Undefined for a random one. */
+  readonly aim: Aim | undefined;
   readonly servers: number;
   readonly workers: readonly PlannedWorker[];
   readonly requests: readonly PlannedRequest[];
@@ -100,11 +121,18 @@ const simulatedTimes = {
   mostAttempts: 4,
 } satisfies Partial<QueueTimes>;
 
+const workerTimes = { heartbeatMs: 1_500, claimMs: 5_000 };
+
 /** Within this time after the last fault all work must have ended, in ms. */
 export const recoveryMs = 240_000;
 
 export function scenarioOf(seed: number): Scenario {
   const random = new Random(seed);
+  const aim = aims[seed % seedsForEachRound];
+  return aim === undefined ? randomScenario(seed, random) : aimedScenario(seed, random, aim);
+}
+
+function randomScenario(seed: number, random: Random): Scenario {
   const hasGraphs = random.chance(0.4);
   const isSized = random.chance(0.35);
   const faultMs = random.integer(12_000, 25_000);
@@ -115,10 +143,12 @@ export function scenarioOf(seed: number): Scenario {
     sizeClass: isSized && n % 2 === 1 ? 2 : 1,
     slots: random.integer(1, 3),
     isDeaf: random.chance(0.2),
+    ...workerTimes,
   }));
   const behaviours = Array.from({ length: actions }, () => behaviourOf(random, isSized));
   return {
     seed,
+    aim: undefined,
     servers,
     workers,
     behaviours,
@@ -145,6 +175,100 @@ export function scenarioOf(seed: number): Scenario {
     ),
     times: simulatedTimes,
   };
+}
+
+const noFaults: PlannedFaults = {
+  lostMessage: 0,
+  doubledMessage: 0,
+  slowMessage: 0,
+  commitFault: 0,
+  statementFault: 0,
+  lostNotification: 0,
+  slowStatement: 0.01,
+  betweenMs: 3_600_000,
+};
+
+function aimedScenario(seed: number, random: Random, aim: Aim): Scenario {
+  const common = {
+    seed,
+    aim,
+    servers: 2,
+    faults: noFaults,
+    faultMs: 30_000,
+    isSized: false,
+    skewsMs: [0, 0],
+    times: simulatedTimes,
+  };
+  const worker = (n: number): PlannedWorker => ({
+    name: `worker-${n}`,
+    sizeClass: 1,
+    slots: 2,
+    isDeaf: false,
+    ...workerTimes,
+  });
+  const succeeding = (durationMs: number): Behaviour => ({ durationMs, ending: "succeeds" });
+  const requests = (count: number, latestMs: number): PlannedRequest[] =>
+    Array.from({ length: count }, (_, action) => ({
+      atMs: random.integer(0, latestMs),
+      action,
+      doNotCache: false,
+      cancelAfterMs: undefined,
+    }));
+  switch (aim) {
+    case "late heartbeats": {
+      // Long enough that a lease that was lost too early is not taken for an error of the clocks.
+      const times = { ...simulatedTimes, leaseMs: 12_000, rescueEveryMs: 700 };
+      return {
+        ...common,
+        workers: [0, 1, 2].map((n) => ({
+          ...worker(n),
+          heartbeatMs: times.leaseMs + random.integer(50, 700),
+        })),
+        behaviours: Array.from({ length: 5 }, () => succeeding(random.integer(30_000, 40_000))),
+        requests: requests(5, 4_000),
+        graphs: [],
+        faults: { ...noFaults, slowStatement: 0.2 },
+        faultMs: 50_000,
+        times,
+      };
+    }
+    case "long claims":
+      return {
+        ...common,
+        workers: [{ ...worker(0), slots: 1, claimMs: 2 * recoveryMs }],
+        behaviours: Array.from({ length: 3 }, () => succeeding(random.integer(100, 1_500))),
+        requests: requests(3, common.faultMs - 5_000),
+        graphs: [],
+        faults: { ...noFaults, lostNotification: 0.9 },
+      };
+    case "cancelled work": {
+      const cancelAfterMs = random.integer(2_000, 4_000);
+      const job: PlannedJob = {
+        name: "job-0",
+        kind: "command",
+        needs: {},
+        retries: 0,
+        afterMs: 0,
+        behaviour: succeeding(random.integer(12_000, 16_000)),
+      };
+      const graph = { jobs: [job], retriggerAfterMs: undefined };
+      return {
+        ...common,
+        workers: [0, 1, 2].map((n) => ({ ...worker(n), isDeaf: true })),
+        behaviours: [],
+        requests: [],
+        graphs: [
+          { ...graph, atMs: 0, cancelAfterMs, sharesWith: undefined },
+          {
+            ...graph,
+            atMs: cancelAfterMs + random.integer(0, simulatedTimes.cancelGraceMs),
+            cancelAfterMs: undefined,
+            sharesWith: 0,
+          },
+        ],
+      };
+    }
+  }
 }
 
 function behaviourOf(random: Random, isSized: boolean): Behaviour {

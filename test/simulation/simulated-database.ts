@@ -9,6 +9,7 @@ import type { Sql } from "#db/sql.ts";
 import { acceptLast } from "#db/with-commit.ts";
 import { EventLoop, type SimulatedProcess } from "./event-loop.ts";
 import { type Answer, PostgresInProcess } from "./postgres-in-process.ts";
+import { PostgresSnapshot } from "./postgres-snapshot.ts";
 
 /** What a fault does to a transaction when it is to be committed. */
 export type CommitFault =
@@ -68,7 +69,10 @@ interface Listening {
  * any two transactions of a process, but never inside one: waits for row locks and SKIP LOCKED are not simulated.
  */
 export class SimulatedDatabase {
+  readonly #pglite: PGlite;
   readonly #postgres: PostgresInProcess;
+  /** The state in which each seed begins: all migrations, and empty tables. */
+  #start: PostgresSnapshot | undefined;
   #loop: EventLoop;
   #faults = noFaults;
   #bug: DatabaseBug = {};
@@ -77,6 +81,7 @@ export class SimulatedDatabase {
   #listening: Listening[] = [];
 
   private constructor(pglite: PGlite, loop: EventLoop) {
+    this.#pglite = pglite;
     this.#loop = loop;
     this.#postgres = new PostgresInProcess(pglite, (channel, payload) =>
       this.#notify(channel, payload),
@@ -100,26 +105,38 @@ export class SimulatedDatabase {
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
     await migrated;
-    // Plans depend on nothing that ran before: seeds run one after the other in one process.
     database.#postgres.script(
-      "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off",
+      "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off; select setseed(0.5)",
     );
+    database.#keepStart([]);
     return database;
   }
 
-  /** Empties all tables for the next seed. */
+  /**
+   * Lets all later seeds begin with the plans of the statements that were run so far. They take most of the time of a
+   * seed. They are made for empty tables, so they do not depend on the seeds before.
+   */
+  keepPlans(): void {
+    const statements = this.#postgres.statements();
+    this.#start?.restore();
+    this.#keepStart(statements);
+  }
+
+  #keepStart(statements: readonly string[]): void {
+    this.#postgres.prepare(statements);
+    this.#start = new PostgresSnapshot(this.#pglite);
+  }
+
+  /** Returns the database to the state in which each seed begins. */
   begin(loop: EventLoop, faults: DatabaseFaults, bug: DatabaseBug): void {
-    if (this.#holder !== undefined) this.#postgres.script("rollback");
     this.#holder = undefined;
     this.#waiting = [];
     this.#listening = [];
     this.#loop = loop;
     this.#faults = noFaults;
-    const { rows } = this.#postgres.run(usedTables, []);
-    const names = rows.map(({ name }) => name).join(", ");
-    if (names !== "") this.#postgres.script(`truncate ${names} restart identity cascade`);
-    this.#postgres.script("unlisten *; discard plans; select setseed(0.5)");
-    // PostgreSQL's host has a buffer of random bytes: those of earlier seeds are used up first.
+    this.#start?.restore();
+    this.#postgres.forgetLater();
+    // PostgreSQL's host has a buffer of random bytes: what it had at the start is used up first.
     const { drawn } = loop.random;
     while (loop.random.drawn === drawn) this.#postgres.run("select gen_random_uuid()", []);
     this.#faults = faults;
@@ -403,9 +420,3 @@ const deadlock = "do $$ begin raise exception 'deadlock detected' using errcode 
 /** A plan by values depends on how often a statement was planned before, in earlier seeds, too. */
 const planByValues = "plan_cache_mode = auto";
 const planOnce = "plan_cache_mode = force_generic_plan";
-
-const usedTables = `
-  select quote_ident(relname) as name from pg_class
-  where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migration'
-    and pg_relation_size(oid) > 0
-  order by relname`;

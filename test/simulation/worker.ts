@@ -31,8 +31,8 @@ interface Report {
 }
 
 const callMs = 3_000;
-const claimMs = 5_000;
-const heartbeatMs = 1_500;
+/** How long one call waits for cancellations. */
+const cancellationsMs = 5_000;
 
 /**
  * A worker's machine: one process after the other, and its disk.
@@ -143,6 +143,7 @@ class WorkerProcess {
 
   async #claim(): Promise<void> {
     const { loop, network } = this.#world;
+    const { claimMs } = this.#planned;
     for (;;) {
       const free = this.#planned.slots - this.#held.size;
       if (free <= 0) {
@@ -272,7 +273,7 @@ class WorkerProcess {
   async #beat(): Promise<void> {
     const { loop, network } = this.#world;
     for (;;) {
-      await loop.sleep(heartbeatMs);
+      await loop.sleep(this.#planned.heartbeatMs);
       const leases = [...this.#held.values()].map(({ lease }) => lease);
       const sentAt = loop.nowMs;
       try {
@@ -305,8 +306,9 @@ class WorkerProcess {
         const named = confirmed;
         const cancelled = await network.call(
           this.#world.anyServer(),
-          claimMs + 1_000,
-          ({ queue }, signal) => queue.cancellations(this.#identity, named, claimMs, signal),
+          cancellationsMs + 1_000,
+          ({ queue }, signal) =>
+            queue.cancellations(this.#identity, named, cancellationsMs, signal),
         );
         confirmed = this.#planned.isDeaf ? [] : cancelled;
         this.#cancel(cancelled);
