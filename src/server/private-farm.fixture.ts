@@ -32,8 +32,8 @@ const definitions = (job: string) =>
  *
  * `theirs` are the names of that team's objects, and `nobodys` names of the same form without objects.
  */
-export async function aPrivateFarm() {
-  const farm = await aClosedFarm();
+export async function aPrivateFarm(database: "shared" | "own" = "shared") {
+  const farm = await aClosedFarm({}, database);
   const root = await farm.tokenOf("second-root", ["*"]);
   await askServer(farm.server, "PUT", "/access", { access: "private" }, root);
   const team = await sampleRepository({ ".grange/farm.yml": definitions("alpha-job") });

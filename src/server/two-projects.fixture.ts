@@ -17,7 +17,6 @@ import {
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { postTo } from "../../test/support/ask-server.ts";
-import { freshDatabase } from "../../test/support/fresh-db.ts";
 import { readServerConfig } from "./config.ts";
 import { type RunningServer, startServer } from "./start-server.ts";
 
@@ -33,12 +32,16 @@ export interface Asker {
  * A closed farm; each principal gets rights in one project only.
  *
  * @param env its settings, as a server's environment has them
+ * @param database of this run's PostgreSQL; `own` is one that the farm starts, for programs outside of Vitest
  */
-export async function aClosedFarm(env: Readonly<Record<string, string>> = {}) {
+export async function aClosedFarm(
+  env: Readonly<Record<string, string>> = {},
+  database: "shared" | "own" = "shared",
+) {
   const dataDir = await mkdtemp(join(tmpdir(), "grange-projects-"));
-  const databaseUrl = await freshDatabase();
+  const databaseUrl = database === "shared" ? await sharedDatabase() : undefined;
   const server = await startServer(
-    readServerConfig({ dataDir, port: 0, databaseUrl }, env),
+    readServerConfig({ dataDir, port: 0, ...(databaseUrl && { databaseUrl }) }, env),
     silent,
   );
   const channels: GrpcChannel[] = [];
@@ -72,6 +75,12 @@ export async function aClosedFarm(env: Readonly<Record<string, string>> = {}) {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Loaded only here, because it needs Vitest. */
+async function sharedDatabase(): Promise<string> {
+  const { freshDatabase } = await import("../../test/support/fresh-db.ts");
+  return freshDatabase();
 }
 
 export const blobsOf = ({ channel, project }: Asker) => remoteBlobStore(channel, project);
