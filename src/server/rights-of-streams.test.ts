@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { toDigestMessage } from "#cas/digest-message.ts";
 import { readingVerbs } from "#core/verb.ts";
+import { Execution } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
+import { Operations } from "#proto/google/longrunning/operations_pb.ts";
 import { postTo } from "../../test/support/ask-server.ts";
 import { aPrivateFarm } from "./private-farm.fixture.ts";
+import { thingsNamed, upload } from "./two-projects.fixture.ts";
 
 let farm: Awaited<ReturnType<typeof aPrivateFarm>>;
 beforeAll(async () => {
@@ -75,3 +79,48 @@ test("the stream of a log over gRPC ends, too", async () => {
   await expect(following).rejects.toMatchObject({ code: "permission_denied" });
   expect(performance.now() - takenAt).toBeLessThan(mostMs);
 }, 30_000);
+
+describe("calls that follow an operation end when the right is taken away", () => {
+  test("WaitExecution and WaitOperation, for who may read it", async () => {
+    const name = "reader-of-operations";
+    const { channel } = farm.asker(farm.theirs.project, await aReader(name));
+    const { operation } = farm.theirs;
+    const messages = channel
+      .serverStream(Execution.method.waitExecution, { name: operation })
+      [Symbol.asyncIterator]();
+    expect((await messages.next()).value?.name).toBe(operation);
+    const following = messages.next();
+    const waiting = channel.unary(Operations.method.waitOperation, { name: operation });
+    for (const each of [following, waiting]) each.catch(() => {});
+
+    const takenAt = await takeRightsAway(name);
+
+    const failure = { code: "not_found", message: `there is no operation ${operation}` };
+    await expect(following).rejects.toMatchObject(failure);
+    await expect(waiting).rejects.toMatchObject(failure);
+    expect(performance.now() - takenAt).toBeLessThan(mostMs);
+  }, 30_000);
+
+  test("Execute, for who may execute", async () => {
+    const name = "executes-by-grpc";
+    const { project } = farm.theirs;
+    const builder = farm.asker(project, await farm.tokenOf(name, ["execute"], project));
+    const things = thingsNamed("a right that is taken away");
+    await upload(builder, things.bytes);
+    const messages = builder.channel
+      .serverStream(Execution.method.execute, {
+        instanceName: project,
+        actionDigest: toDigestMessage(things.action),
+      })
+      [Symbol.asyncIterator]();
+    expect((await messages.next()).done).toBe(false);
+    const following = messages.next();
+    following.catch(() => {});
+
+    const takenAt = performance.now();
+    await postTo(farm.server, "/grants/remove", { principal: name, verb: "execute" }, farm.root);
+
+    await expect(following).rejects.toMatchObject({ code: "permission_denied" });
+    expect(performance.now() - takenAt).toBeLessThan(mostMs);
+  }, 30_000);
+});

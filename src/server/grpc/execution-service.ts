@@ -32,7 +32,12 @@ import {
 import { cancelledResponse, completed, type OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
 import { type KnownAction, readAction, timeoutIn } from "./read-action.ts";
-import { requireVisibleOperation, unknownOperation } from "./visible-operation.ts";
+import {
+  requireMayKnowOperation,
+  requireVisibleOperation,
+  unknownOperation,
+} from "./visible-operation.ts";
+import { rightsEveryMs, whileAllowed } from "./while-allowed.ts";
 import { withHeartbeats } from "./with-heartbeats.ts";
 
 interface ExecutionServiceParts {
@@ -69,7 +74,9 @@ export function executionService(parts: ExecutionServiceParts): Method[] {
       const { id } = await requireVisibleOperation(operations, name, await callers.of(context));
       const operation = await operations.attend(id);
       if (operation === undefined) throw unknownOperation(name);
-      yield* follow(operation, operation, nothingInlined, context.signal, parts);
+      const check = async () =>
+        requireMayKnowOperation(await callers.presentOf(context), operation.project, name);
+      yield* follow(operation, operation, nothingInlined, { signal: context.signal, check }, parts);
     },
   });
 }
@@ -81,7 +88,8 @@ async function* execute(
 ): AsyncGenerator<OperationInit, void> {
   const project = projectOf(request.instanceName);
   const caller = await parts.callers.of(context);
-  requireGrant(caller, "execute", { repository: project, branch: "" });
+  const where = { repository: project, branch: "" };
+  requireGrant(caller, "execute", where);
   const actionDigest = fromDigestMessage(
     request.actionDigest,
     "the request",
@@ -113,7 +121,7 @@ async function* execute(
     yield completed(name, actionDigest, { status: missingBlobs(read.missing) });
     return;
   }
-  const limits = jobLimits(caller, "execute", { repository: project, branch: "" });
+  const limits = jobLimits(caller, "execute", where);
   const refused = limits === undefined ? undefined : requestedTooMuch(read.platform, limits);
   if (refused !== undefined) {
     throw new Fault(
@@ -126,7 +134,9 @@ async function* execute(
     yield completed(name, actionDigest, cancelledResponse(refusal(asking)));
     return;
   }
-  yield* follow(operation, { project, actionDigest }, request, context.signal, parts);
+  const check = async () => requireGrant(await parts.callers.presentOf(context), "execute", where);
+  const { signal } = context;
+  yield* follow(operation, { project, actionDigest }, request, { signal, check }, parts);
 }
 
 /** Undefined when the invocation was cancelled. */
@@ -179,14 +189,14 @@ async function open(
 }
 
 /**
- * Streams an operation. The first message is sent at once, so that a client whose stream breaks knows the operation's
- * name.
+ * Streams an operation while `check` passes. The first message is sent at once, so that a client whose stream breaks
+ * knows the operation's name.
  */
 async function* follow(
   operation: OpenOperation,
   { project, actionDigest }: Pick<StoredOperation, "project" | "actionDigest">,
   wanted: InlineRequests,
-  signal: AbortSignal,
+  { signal, check }: { readonly signal: AbortSignal; readonly check: () => Promise<void> },
   { operations, blobsOf, heartbeatMs = usualHeartbeatMs }: ExecutionServiceParts,
 ): AsyncGenerator<OperationInit, void> {
   const blobs = blobsOf(project);
@@ -196,7 +206,9 @@ async function* follow(
     for await (const each of news)
       yield await operationMessage(operation.id, actionDigest, each, wanted, blobs);
   };
-  yield* withHeartbeats(messages(), heartbeatMs, () => ours.abort("over"));
+  const stop = () => ours.abort("over");
+  const allowed = whileAllowed(messages(), rightsEveryMs, check, stop);
+  yield* withHeartbeats(allowed, heartbeatMs, stop);
 }
 
 function refusal({ invocation }: Asking): string {

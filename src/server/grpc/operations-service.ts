@@ -11,7 +11,12 @@ import type { OperationService } from "#invocations/operation-service.ts";
 import { Operations } from "#proto/google/longrunning/operations_pb.ts";
 import type { OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
-import { requireVisibleOperation, unknownOperation } from "./visible-operation.ts";
+import {
+  requireMayKnowOperation,
+  requireVisibleOperation,
+  unknownOperation,
+} from "./visible-operation.ts";
+import { rightsEveryMs, whileAllowed } from "./while-allowed.ts";
 
 interface OperationsServiceParts {
   readonly operations: OperationService;
@@ -59,7 +64,7 @@ export function operationsService(parts: OperationsServiceParts): Method[] {
   });
 }
 
-/** Returns the operation when it has ended, or when the wait is over. */
+/** Returns the operation when it has ended, or when the wait is over; it throws when the right to it is taken away. */
 async function standing(
   name: string,
   waitMs: number,
@@ -72,13 +77,16 @@ async function standing(
   if (operation === undefined) throw unknownOperation(name);
   const { actionDigest, project } = operation;
   const enough = new AbortController();
+  const left = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let last: OperationInit | undefined;
   try {
-    for await (const news of operations.follow(
-      operation,
-      AbortSignal.any([signal, enough.signal]),
-    )) {
+    const check = async () =>
+      requireMayKnowOperation(await callers.presentOf(context), project, name);
+    const ends = AbortSignal.any([signal, enough.signal, left.signal]);
+    const updates = operations.follow(operation, ends);
+    const stop = () => left.abort();
+    for await (const news of whileAllowed(updates, rightsEveryMs, check, stop)) {
       last = await operationMessage(operation.id, actionDigest, news, noRequests, blobsOf(project));
       if (waitMs === 0) break;
       // The state is sent in any case, even when reading it takes long.

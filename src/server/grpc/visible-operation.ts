@@ -20,6 +20,11 @@ export async function requireVisibleOperation(
   throw unknownOperation(name);
 }
 
+/** Throws what `requireVisibleOperation` throws, for calls that are open while the rights of the caller change. */
+export function requireMayKnowOperation(caller: Principal, project: string, name: string): void {
+  if (!mayReadOperations(caller, project)) throw unknownOperation(name);
+}
+
 export function unknownOperation(name: string): Fault {
   return new Fault("not_found", `there is no operation ${name}`);
 }
