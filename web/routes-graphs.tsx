@@ -5,6 +5,7 @@ import { CatalogDiffSearch } from "./pages/catalog-diff/search.ts";
 import { GraphSearch } from "./pages/graph/search.ts";
 import { JobSearch } from "./pages/job/search.ts";
 import { NewGraphSearch } from "./pages/new-graph/search.ts";
+import { RightsSearch } from "./pages/rights/search.ts";
 import { SearchesSearch } from "./pages/searches/search.ts";
 import { TimesSearch } from "./pages/times/search.ts";
 import { root } from "./root-route.tsx";
@@ -58,6 +59,20 @@ const retention = createRoute({
     await queryClient.ensureQueryData(retentionQuery);
   },
   component: lazyRouteComponent(() => import("./pages/retention/page.tsx"), "RetentionPage"),
+});
+
+const rights = createRoute({
+  getParentRoute: () => root,
+  path: "/rights",
+  validateSearch: (search) => RightsSearch.parse(search),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ deps }) => {
+    const { placeRightsQuery, principalRightsQuery } = await import("./pages/rights/load.ts");
+    await (deps.principal === undefined
+      ? queryClient.ensureQueryData(placeRightsQuery(deps))
+      : queryClient.ensureQueryData(principalRightsQuery(deps.principal)));
+  },
+  component: lazyRouteComponent(() => import("./pages/rights/page.tsx"), "RightsPage"),
 });
 
 const forge = createRoute({
@@ -162,6 +177,7 @@ export const graphsRoutes = [
   branches,
   forge,
   retention,
+  rights,
   graph,
   job,
   graphSet,

@@ -1,4 +1,4 @@
-import type { Verb } from "#core/verb.ts";
+import { Verb } from "#core/verb.ts";
 import { matchesPattern } from "./matches-pattern.ts";
 import { anyone, type GrantToGive, type Where } from "./principal.ts";
 
@@ -26,6 +26,36 @@ export function grantsGiving<Given extends GrantToGive>(
       .map(({ name }) => `role:${name}`),
   ]);
   return grants.filter((grant) => giving.has(grant.verb));
+}
+
+/** Returns the verbs that a grant gives: the one that it names, all, or those of its role. */
+export function verbsGivenBy({ verb }: GrantToGive, roles: readonly KnownRole[]): Verb[] {
+  const named =
+    roles.find(({ name }) => verb === `role:${name}`)?.verbs ?? ([verb] as readonly string[]);
+  return Verb.options.filter((each) => named.includes("*") || named.includes(each));
+}
+
+/** A grant with the verbs that it gives. */
+type GivingGrant<Given> = Given & { readonly gives: readonly Verb[] };
+
+/**
+ * Returns the grants that apply at a place, with the verbs that they give there, by principal. Without a branch, grants
+ * for any branch of the repository count. An empty repository is the whole farm.
+ */
+export function grantsAt<Given extends GivenGrant>(
+  { repository, branch }: { readonly repository: string; readonly branch?: string | undefined },
+  grants: readonly Given[],
+  roles: readonly KnownRole[],
+): ReadonlyMap<string, readonly GivingGrant<Given>[]> {
+  const named = branch ?? (repository === "" ? "" : undefined);
+  const found = new Map<string, GivingGrant<Given>[]>();
+  for (const grant of grants) {
+    if (!matchesPattern(grant.repository, repository)) continue;
+    if (named !== undefined && !matchesPattern(grant.branch, named)) continue;
+    const others = found.get(grant.principal) ?? [];
+    found.set(grant.principal, [...others, { ...grant, gives: verbsGivenBy(grant, roles) }]);
+  }
+  return found;
 }
 
 /**

@@ -62,6 +62,18 @@ export async function keepPrincipalAs(tx: Tx, name: string, kind: PrincipalKind)
   );
 }
 
+/** Returns the kinds of principals; unknown names are missing. */
+export async function kindsOfPrincipals(
+  tx: Tx,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, PrincipalKind>> {
+  const rows = await tx.many(
+    z.object({ name: z.string(), kind: PrincipalKind }),
+    sql`select name, kind from principal where name = any(${names}::text[])`,
+  );
+  return new Map(rows.map(({ name, kind }) => [name, kind]));
+}
+
 const KnownPrincipal = z.object({
   kind: PrincipalKind,
   /** The last offence of a quarantined principal. */

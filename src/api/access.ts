@@ -93,6 +93,10 @@ export const GrantRule = z
   .meta({ id: "GrantRule" });
 export type GrantRule = z.infer<typeof GrantRule>;
 
+/** A grant with the verbs that it gives: the one that it names, all, or those of its role. */
+const GivingGrant = GrantRule.extend({ gives: z.array(Verb) }).meta({ id: "GivingGrant" });
+export type GivingGrant = z.infer<typeof GivingGrant>;
+
 export const AddGrant = z
   .strictObject({
     principal: z.string(),
@@ -185,12 +189,32 @@ export const PrincipalRights = z
     /** Valid tokens with their expiry. Null for callers that may not administer the farm. */
     tokens: z.array(Token.pick({ id: true, use: true, expiresAt: true })).nullable(),
     /** Its own grants first, then those of `anyone`, which it has without a token. */
-    grants: z.array(GrantRule),
+    grants: z.array(GivingGrant),
     /** The verbs that it may use somewhere. */
     verbs: z.array(Verb),
   })
   .meta({ id: "PrincipalRights" });
 export type PrincipalRights = z.infer<typeof PrincipalRights>;
+
+/** Who may do what at a place, and by which grants. */
+export const RightsAtPlace = z
+  .object({
+    /** Empty: the whole farm. */
+    repository: z.string(),
+    /** Null: some branch. */
+    branch: z.string().nullable(),
+    principals: z.array(
+      z.object({
+        name: z.string(),
+        kind: PrincipalKind,
+        /** What it may do there by these grants. */
+        verbs: z.array(Verb),
+        grants: z.array(GivingGrant),
+      }),
+    ),
+  })
+  .meta({ id: "RightsAtPlace" });
+export type RightsAtPlace = z.infer<typeof RightsAtPlace>;
 
 export const SigningKey = z
   .object({

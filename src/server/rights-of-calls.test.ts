@@ -88,6 +88,7 @@ const forEveryReader: Readonly<Record<string, string>> = {
   definitionsSchema: "a document that is the same for all farms",
   runManifestSchema: "a document that is the same for all farms",
   checkRight: "the caller's own rights; those of others need `administer`",
+  whoMay: "the caller's own rights and those of `anyone`; those of others need `administer`",
   roles: "names of sets of verbs",
   grants: "the caller's own grants; those of others need `administer`",
   rightsOf: "the caller's own rights; those of others need `administer`",

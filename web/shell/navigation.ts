@@ -16,7 +16,8 @@ type PagePath =
   | "/size-classes"
   | "/granary"
   | "/forge"
-  | "/retention";
+  | "/retention"
+  | "/rights";
 
 interface NavigationGroup {
   readonly label: string;
@@ -60,6 +61,7 @@ export const navigationGroups: readonly NavigationGroup[] = [
     pages: [
       { label: "Forges", to: "/forge" },
       { label: "Retention", to: "/retention" },
+      { label: "Rights", to: "/rights" },
     ],
     also: [],
   },

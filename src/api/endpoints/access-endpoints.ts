@@ -13,6 +13,7 @@ import {
   PrincipalRights,
   RemovedGrants,
   RemoveGrants,
+  RightsAtPlace,
   Role,
   SetFarmAccess,
   SetRole,
@@ -82,6 +83,19 @@ export const accessEndpoints = {
       branch: z.string().max(512).default(""),
     }),
     answer: json(CheckedRight),
+  }),
+  whoMay: endpoint({
+    method: "GET",
+    path: "/rights",
+    right: rightSomewhere("read"),
+    summary:
+      "Who may do what in a repository or project, and by which grants; with `branch` on that branch, else on some branch. Without `repository`, on the whole farm. With `verb`, only who may do that. Others than you and `anyone` only for who administers the farm.",
+    query: z.object({
+      repository: z.string().max(4_096).default(""),
+      branch: z.string().max(512).optional(),
+      verb: Verb.optional(),
+    }),
+    answer: json(RightsAtPlace),
   }),
   roles: endpoint({
     method: "GET",

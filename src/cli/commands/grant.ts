@@ -1,15 +1,13 @@
 import { type Command, Option } from "commander";
-import type { CheckedRight, GrantRule, PrincipalRights } from "#api/access.ts";
+import type { GrantRule } from "#api/access.ts";
 import { RoleVerb } from "#core/role.ts";
 import { Verb } from "#core/verb.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
+import { checkLines, rightsLines, ruleLines, whoLines } from "../grant-lines.ts";
 import { priorityNumber } from "../priority-number.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
-import { printableLine } from "../terminal/printable-text.ts";
-import { tableLines } from "../terminal/table.ts";
-import { timeText } from "../terminal/time-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -32,6 +30,7 @@ export const describeGrant: Describe = (command) => {
   describeRemove(command);
   describeList(command);
   describeOf(command);
+  describeWho(command);
   describeCheck(command);
   command.addHelpText(
     "after",
@@ -46,6 +45,7 @@ export const describeGrant: Describe = (command) => {
     ["whether bob may read the logs of web, and by which grant", "grant check bob read-logs web"],
     ["close an open farm, once somebody else has all rights", "grant remove anyone '*'"],
     ["who may do what", "grant list"],
+    ["who may read the logs of web, and by which grant", "grant who web read-logs"],
     ["what alice may do in the end, and until when her tokens are good", "grant of alice"],
   ]);
 };
@@ -158,6 +158,27 @@ function describeOf(command: Command): void {
     );
 }
 
+function describeWho(command: Command): void {
+  speaksToServer(command.command("who [repository] [verb]"))
+    .description(
+      "list who may do what in a repository or project, or on the whole farm, and by which grants",
+    )
+    .option("--branch <branch>", "on this branch (default: on some branch)")
+    .action((repository: string | undefined, verb: string | undefined, options: CheckOptions) =>
+      inSession(options, async (session) => {
+        const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
+        const rights = await session.api.call(accessEndpoints.whoMay, {
+          query: {
+            ...(repository === undefined ? {} : { repository }),
+            ...(verb === undefined ? {} : { verb: plainVerb(verb) }),
+            ...(options.branch === undefined ? {} : { branch: options.branch }),
+          },
+        });
+        return answer(session, options, rights, () => whoLines(rights));
+      }),
+    );
+}
+
 function describeCheck(command: Command): void {
   speaksToServer(command.command("check <principal> <verb> [repository]"))
     .description("say whether somebody may do something, and by which grant; exits with 1 for no")
@@ -166,13 +187,10 @@ function describeCheck(command: Command): void {
       (principal: string, verb: string, repository: string | undefined, options: CheckOptions) =>
         inSession(options, async (session) => {
           const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
-          const asked = Verb.safeParse(verb);
-          if (!asked.success)
-            throw new UsageError(`"${verb}" is no verb; there are ${Verb.options.join(", ")}`);
           const checked = await session.api.call(accessEndpoints.checkRight, {
             params: { name: principal },
             query: {
-              verb: asked.data,
+              verb: plainVerb(verb),
               ...(repository === undefined ? {} : { repository }),
               ...(options.branch === undefined ? {} : { branch: options.branch }),
             },
@@ -187,39 +205,6 @@ interface CheckOptions extends CommonOptions {
   readonly branch?: string;
 }
 
-function checkLines(checked: CheckedRight): string[] {
-  const { principal, verb, repository, branch, allowed, grants, elsewhere, missing } = checked;
-  const of = repository === "" ? "on the whole farm" : `in ${repository}`;
-  const where =
-    branch === "" ? of : `on ${branch} of ${repository === "" ? "any repository" : repository}`;
-  if (allowed)
-    return [`Yes: ${principal} may ${verb} ${where}, by:`, "", ...ruleLines(grants)].map(
-      printableLine,
-    );
-  const others =
-    elsewhere.length === 0 ? [] : ["", "Its grants for other places:", "", ...ruleLines(elsewhere)];
-  return [`No: ${principal} may not ${verb} ${where}. ${missing} would allow it.`, ...others].map(
-    printableLine,
-  );
-}
-
-function rightsLines({ name, kind, quarantine, tokens, grants, verbs }: PrincipalRights): string[] {
-  const inQuarantine =
-    quarantine === null ? [] : [`It is quarantined, and serves no worker: ${quarantine}`];
-  const ends = (tokens ?? []).map(
-    ({ id, use, expiresAt }) =>
-      `  ${id} (${use === "calls" ? "token" : "enrolment"}), good until ${expiresAt === null ? "it is revoked" : timeText(expiresAt)}`,
-  );
-  return [
-    kind === null ? `Nobody is called ${name} here.` : `${name} is a ${kind}.`,
-    ...inQuarantine,
-    verbs.length === 0 ? "It may do nothing but read." : `It may: ${verbs.join(", ")}.`,
-    ...(grants.length === 0 ? [] : ["", ...ruleLines(grants)]),
-    ...(tokens === null ? [] : ["", ends.length === 0 ? "No token of it is good." : "Tokens:"]),
-    ...ends,
-  ].map(printableLine);
-}
-
 function narrowedBy({ pool, label, sizeClassCap, costCap }: AddOptions) {
   return {
     ...(pool === undefined ? {} : { pool }),
@@ -229,32 +214,10 @@ function narrowedBy({ pool, label, sizeClassCap, costCap }: AddOptions) {
   };
 }
 
-/** Returns the rarely used limits of grants, in one column. */
-function limitsText(rule: GrantRule): string {
-  const { pool, label, sizeClassCap, costCap } = rule;
-  const parts = [
-    ...(pool === undefined ? [] : [`pool ${pool}`]),
-    ...(label === undefined ? [] : [`label ${label}`]),
-    ...(sizeClassCap === undefined ? [] : [`size class ≤ ${sizeClassCap}`]),
-    ...(costCap === undefined ? [] : [`≤ ${costCap} min`]),
-  ];
-  return printableLine(parts.join(", ")) || "-";
-}
-
-function ruleLines(rules: readonly GrantRule[]): string[] {
-  return tableLines([
-    ["principal", "verb", "repository", "branch", "priority cap", "top", "limits", "by"],
-    ...rules.map((rule) => [
-      rule.principal,
-      rule.verb,
-      printableLine(rule.repository),
-      printableLine(rule.branch),
-      rule.priorityCap === null ? "-" : String(rule.priorityCap),
-      rule.top ? "yes" : "-",
-      limitsText(rule),
-      rule.createdBy,
-    ]),
-  ]);
+function plainVerb(written: string): Verb {
+  const verb = Verb.safeParse(written);
+  if (verb.success) return verb.data;
+  throw new UsageError(`"${written}" is no verb; there are ${Verb.options.join(", ")}`);
 }
 
 function verbOf(written: string): Verb | "*" | RoleVerb {

@@ -1,10 +1,10 @@
 import { auditLog } from "#access/audit.store.ts";
 import { createToken } from "#access/create-token.ts";
 import { type ListedEnrolment, listEnrolments } from "#access/enrolment.store.ts";
-import { explainRight, grantsGiving } from "#access/explain-right.ts";
+import { explainRight, grantsAt, grantsGiving, verbsGivenBy } from "#access/explain-right.ts";
 import { type GrantRule, insertGrant, listGrants, lockRights } from "#access/grant.store.ts";
 import { requireNarrowingThatCounts } from "#access/narrowing.ts";
-import { principalNamed } from "#access/principal.store.ts";
+import { kindsOfPrincipals, principalNamed } from "#access/principal.store.ts";
 import {
   anyone,
   GrantToGive,
@@ -100,7 +100,7 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
         kind: known?.kind ?? null,
         quarantine: known?.quarantine ?? null,
         tokens,
-        grants: grants.map(ruleForPage),
+        grants: grants.map((rule) => ({ ...ruleForPage(rule), gives: verbsGivenBy(rule, roles) })),
         verbs: Verb.options.filter((verb) => grantsGiving(verb, grants, roles).length > 0),
       };
     },
@@ -118,11 +118,37 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
   };
 }
 
-/** The handler of the endpoint that explains whether somebody has a right. */
+/** The handlers of the endpoints that explain who has a right, and by which grants. */
 function checkHandlers({
   db,
-}: HandlerServices): Pick<HandlersFor<typeof accessEndpoints>, "checkRight"> {
+}: HandlerServices): Pick<HandlersFor<typeof accessEndpoints>, "checkRight" | "whoMay"> {
   return {
+    async whoMay({ query: { repository, branch, verb }, caller: by }) {
+      const all = mayDo(by, "administer", wholeFarm);
+      const [rules, roles] = await Promise.all([listGrants(db), listRoles(db)]);
+      const shown = rules.filter(({ principal }) => all || [by.name, anyone].includes(principal));
+      const here = [...grantsAt({ repository, branch }, shown, roles)]
+        .map(([name, grants]) => ({
+          name,
+          grants: grants.filter(({ gives }) => verb === undefined || gives.includes(verb)),
+        }))
+        .filter(({ grants }) => grants.length > 0);
+      const kinds = await kindsOfPrincipals(
+        db,
+        here.map(({ name }) => name),
+      );
+      return {
+        repository,
+        branch: branch ?? null,
+        principals: here.map(({ name, grants }) => ({
+          name,
+          kind: kinds.get(name) ?? "person",
+          verbs: Verb.options.filter((each) => grants.some(({ gives }) => gives.includes(each))),
+          grants: grants.map(({ gives, ...rule }) => ({ ...ruleForPage(rule), gives })),
+        })),
+      };
+    },
+
     async checkRight({ params, query: { verb, repository, branch }, caller: by }) {
       const name = nameFrom(params.name);
       if (name !== by.name) requireGrant(by, "administer", wholeFarm);

@@ -19,6 +19,9 @@ export function RepositoryLinks({ name }: { readonly name: string }) {
       <Link to="/catalogs/diff" search={{ repository: name }}>
         Compare definitions
       </Link>
+      <Link to="/rights" search={{ repository: name }}>
+        Rights
+      </Link>
     </nav>
   );
 }

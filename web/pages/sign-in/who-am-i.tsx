@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Caller } from "#api/access.ts";
 import type { ListedSession, SessionStanding } from "#api/session.ts";
@@ -38,7 +39,14 @@ export function WhoAmI({ session, action }: Props) {
       >
         Sign out
       </button>
-      {caller === undefined ? null : <Grants grants={caller.grants} />}
+      {caller === undefined ? null : (
+        <>
+          <Grants grants={caller.grants} />
+          <Link to="/rights" search={{ principal: caller.name }}>
+            By which grants
+          </Link>
+        </>
+      )}
       <Sessions own={id} />
     </>
   );
