@@ -269,6 +269,7 @@ const ownerOf: Record<string, string> = {
   grant_rule: "access",
   access_choice: "access",
   role: "access",
+  share_link: "access",
   signing_key: "access",
   signature: "access",
   repository: "graphs",

@@ -20,6 +20,12 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import("./pages/sign-in/page.tsx"), "SignInPage"),
 });
 
+const shared = createRoute({
+  getParentRoute: () => root,
+  path: "/shared",
+  component: lazyRouteComponent(() => import("./pages/shared/page.tsx"), "SharedPage"),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     ...graphsRoutes,
@@ -28,6 +34,7 @@ export const router = createRouter({
     ...benchmarksRoutes,
     ...granaryRoutes,
     signIn,
+    shared,
   ]),
   defaultErrorComponent: ErrorPage,
   defaultPreload: "intent",

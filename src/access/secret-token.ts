@@ -6,6 +6,8 @@ const prefix = "grange_";
  * two apart.
  */
 const enrolmentPrefix = "grange_enrol_";
+/** Separate for the same reason: it opens one object, and is no token of a caller. */
+const sharePrefix = "grange_share_";
 const idLength = 12;
 
 /** The stored part of a token. Only the holder has the token itself. */
@@ -24,6 +26,15 @@ export function newToken(): string {
 /** Returns a new token that can be exchanged once for a machine's own token. */
 export function newEnrolmentToken(): string {
   return enrolmentPrefix + randomBytes(32).toString("base64url");
+}
+
+/** Returns a new token of a share link: 32 random bytes. */
+export function newShareToken(): string {
+  return sharePrefix + randomBytes(32).toString("base64url");
+}
+
+export function isShareTokenShaped(text: string): boolean {
+  return text.length === sharePrefix.length + 43 && /^grange_share_[A-Za-z0-9_-]{43}$/.test(text);
 }
 
 export function isEnrolmentShaped(text: string): boolean {

@@ -234,6 +234,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "named sets of verbs, for grants",
     load: async () => (await import("./commands/role.ts")).describeRole,
   },
+  share: {
+    summary: "make links by which others read one log, output or comparison, and end them",
+    load: async () => (await import("./commands/share.ts")).describeShare,
+  },
   audit: {
     summary: "what was done on the farm, by whom and why",
     load: async () => (await import("./commands/audit.ts")).describeAudit,

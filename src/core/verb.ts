@@ -6,6 +6,7 @@ export const Verb = z.enum([
   "read-logs",
   "read-sources",
   "read-audit",
+  "share",
   "submit",
   "cancel",
   "retrigger",

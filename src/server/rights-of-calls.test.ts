@@ -92,6 +92,8 @@ const forEveryReader: Readonly<Record<string, string>> = {
   roles: "names of sets of verbs",
   grants: "the caller's own grants; those of others need `administer`",
   rightsOf: "the caller's own rights; those of others need `administer`",
+  shareLinks: "the caller's own links; those of others need `administer`",
+  revokeShareLink: "the caller's own links; those of others need `administer`",
   sessions: "the caller's own sessions; those of others need `administer`",
 };
 
@@ -123,6 +125,11 @@ test("every endpoint that only reads needs the right to read, or says why it nee
     ["identities", "farm"],
     ["issuers", "farm"],
     ["forgeExamination", "farm"],
+    // A share link opens one object for whoever has its token.
+    ["shared", "none"],
+    ["sharedLog", "none"],
+    ["sharedOutput", "none"],
+    ["sharedComparison", "none"],
   ]);
 });
 

@@ -6,12 +6,12 @@ import { Fault } from "#core/fault.ts";
 import type { RunOutput } from "#graphs/job-detail.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** Returns the bytes of one file among a run's outputs; it may be inside an output directory. */
-export async function readRunOutput(
+/** Returns the digest of one file among a run's outputs; it may be inside an output directory. */
+export async function findRunOutput(
   blobs: BlobStore,
   run: RunOutput,
   path: string,
-): Promise<{ readonly digest: Digest; readonly chunks: AsyncIterable<Uint8Array> } | undefined> {
+): Promise<Digest | undefined> {
   if (run.result === null) return undefined;
   const entries = await outputOf(blobs, fromBinary(ActionResultSchema, run.result), path);
   const [entry] = entries ?? [];
@@ -19,9 +19,20 @@ export async function readRunOutput(
   if (entry.kind !== "file" || entry.path !== path) {
     throw new Fault("failed_precondition", `"${path}" is no file; name a file inside of it`);
   }
-  const chunks = await blobs.read(entry.digest);
+  return entry.digest;
+}
+
+/** Returns the bytes of one file among a run's outputs; it may be inside an output directory. */
+export async function readRunOutput(
+  blobs: BlobStore,
+  run: RunOutput,
+  path: string,
+): Promise<{ readonly digest: Digest; readonly chunks: AsyncIterable<Uint8Array> } | undefined> {
+  const digest = await findRunOutput(blobs, run, path);
+  if (digest === undefined) return undefined;
+  const chunks = await blobs.read(digest);
   if (chunks === undefined) {
     throw new Fault("not_found", `"${path}" was made, but is no longer kept; run the job again`);
   }
-  return { digest: entry.digest, chunks };
+  return { digest, chunks };
 }

@@ -22,6 +22,7 @@ import { searchEndpoints } from "./search-endpoints.ts";
 import { secretEndpoints } from "./secret-endpoints.ts";
 import { serverEndpoints } from "./server-endpoints.ts";
 import { sessionEndpoints } from "./session-endpoints.ts";
+import { shareEndpoints } from "./share-endpoints.ts";
 import { signInEndpoints } from "./sign-in-endpoints.ts";
 import { sizeClassEndpoints } from "./size-class-endpoints.ts";
 import { timesEndpoints } from "./times-endpoints.ts";
@@ -42,6 +43,7 @@ export const endpointGroups: readonly {
   { title: "Benchmark suites", endpoints: benchmarkSuiteEndpoints },
   { title: "Benchmark requests", endpoints: benchmarkRequestEndpoints },
   { title: "Tokens and grants", endpoints: accessEndpoints },
+  { title: "Share links", endpoints: shareEndpoints },
   { title: "Keys, signatures and provenance", endpoints: keyEndpoints },
   { title: "Enrolment of machines", endpoints: enrolmentEndpoints },
   { title: "Secrets", endpoints: secretEndpoints },
@@ -89,4 +91,5 @@ export const allEndpoints = {
   ...executionEndpoints,
   ...sessionEndpoints,
   ...forgeEndpoints,
+  ...shareEndpoints,
 } as const;

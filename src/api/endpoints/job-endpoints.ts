@@ -6,6 +6,7 @@ import { JobDetail } from "../graph.ts";
 import { JsonDocument } from "../json-document.ts";
 import { LogEvent, logPositionQuery } from "../log.ts";
 import { RunManifest } from "../manifest.ts";
+import { numberFromOne } from "../number-from-one.ts";
 import { ReportedRun, ReportRun } from "../report.ts";
 import { JobWaiting } from "../waiting.ts";
 
@@ -92,13 +93,3 @@ export const jobEndpoints = {
     answer: json(JsonDocument),
   }),
 } as const;
-
-/** Runs and batches are numbered from 1. */
-function numberFromOne(what: string) {
-  return z
-    .string()
-    .transform(Number)
-    .refine((number) => Number.isInteger(number) && number >= 1 && number <= 2 ** 31 - 1, {
-      error: `there is no such ${what}; they are numbered from 1`,
-    });
-}

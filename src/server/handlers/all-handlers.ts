@@ -24,6 +24,7 @@ import { searchHandlers } from "./search-handlers.ts";
 import { secretHandlers } from "./secret-handlers.ts";
 import { serverHandlers } from "./server-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
+import { shareHandlers } from "./share-handlers.ts";
 import { sizeClassHandlers } from "./size-class-handlers.ts";
 import { timesHandlers } from "./times-handlers.ts";
 import { workerHandlers } from "./worker-handlers.ts";
@@ -59,5 +60,6 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...executionHandlers(services),
     ...sessionHandlers(services),
     ...forgeHandlers(services),
+    ...shareHandlers(services),
   };
 }

@@ -8,6 +8,7 @@ import { CreatedToken } from "#api/access.ts";
 import { Comparison } from "#api/benchmark-comparison.ts";
 import { ChangePointView, Series, SeriesGrid, SetBalance, Steps } from "#api/benchmark-history.ts";
 import { Failure } from "#api/failure.ts";
+import { CreatedShareLink, shareHeader } from "#api/share.ts";
 import { caseKey } from "#core/test-case.ts";
 import type { Db } from "#db/db.ts";
 import { openPostgres } from "#db/postgres.ts";
@@ -60,6 +61,27 @@ test("a comparison is answered with what it rests on, and not again to who has i
   });
   expect(again.status).toBe(304);
   expect(await again.text()).toBe("");
+});
+
+test("a share link opens one comparison, by one metric", async () => {
+  const body = JSON.stringify({ suite: "demo", before: "n2", after: "n3" });
+  const made = await send("/benchmarks/compare/shares", { method: "POST", body });
+  const { token, object } = CreatedShareLink.parse(await made.json());
+  const headers = { [shareHeader]: token };
+  const opened = await send("/shared/comparison", { headers });
+  const log = await send("/shared/log", { headers });
+  const unknown = await send("/benchmarks/compare/shares", {
+    method: "POST",
+    body: JSON.stringify({ suite: "demo", before: "n2", after: "n9" }),
+  });
+
+  expect(object).toMatchObject({ kind: "comparison", before: "n2", metric: "instructions" });
+  expect(Comparison.parse(await opened.json())).toMatchObject({
+    before: { tag: "n2" },
+    after: { tag: "n3" },
+    cases: [{ before: 1_000, after: 1_100 }],
+  });
+  expect([log.status, unknown.status]).toEqual([409, 404]);
 });
 
 test("series, grids, steps and balances are told", async () => {

@@ -1,7 +1,10 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { shareEndpoints } from "#api/endpoints/share-endpoints.ts";
+import { call } from "../../farm/ask.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
+import { ShareButton } from "../../parts/share-button.tsx";
 import { LabHead } from "../benchmarks/lab-head.tsx";
 import type { CompareSearch } from "../benchmarks/search.ts";
 import { BrokenList, MissingList } from "./broken-list.tsx";
@@ -63,6 +66,14 @@ function Compared({
     <div className="page lab-page">
       <LabHead title={`${data.before.tag} → ${data.after.tag}`} suite={data.suite}>
         <MarkdownButton comparison={data} cases={shown} />
+        <ShareButton
+          what={`${data.before.tag} → ${data.after.tag} by ${data.metric}`}
+          make={(expiresInMs) =>
+            call(shareEndpoints.shareComparison, {
+              body: { ...pair, metric: data.metric, expiresInMs },
+            })
+          }
+        />
       </LabHead>
       <CompareHead comparison={data} search={search} />
       <BrokenList broken={data.newlyBroken} />

@@ -2,9 +2,10 @@ import { Link } from "@tanstack/react-router";
 import type { Edge, JobDetail, JobSummary, Run } from "#api/graph.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
+import { ShareButton } from "../../parts/share-button.tsx";
 import { StateIcon } from "../../parts/state.tsx";
 import { WaitedFor } from "../graph/changes/waited-for.tsx";
-import { outputUrl, runUrl } from "./load.ts";
+import { outputUrl, runUrl, shareRun } from "./load.ts";
 
 interface Props {
   readonly detail: JobDetail;
@@ -54,6 +55,14 @@ export function JobAside({ detail, run, jobs }: Props) {
                 <span className="number faint">
                   {output.sizeBytes === null ? output.kind : bytesText(output.sizeBytes)}
                 </span>
+                {output.kind === "file" ? (
+                  <ShareButton
+                    what={output.path}
+                    make={(expiresInMs) =>
+                      shareRun(graph.id, job.name, run.number, { path: output.path, expiresInMs })
+                    }
+                  />
+                ) : null}
               </li>
             ))}
           </ul>

@@ -17,3 +17,15 @@ export const runUrl = (graph: string, job: string, run: number) =>
 /** Each part of the path is encoded separately: the slashes between them stay. */
 export const outputUrl = (graph: string, job: string, run: number, path: string) =>
   `${runUrl(graph, job, run)}/outputs/${path.split("/").map(encodeURIComponent).join("/")}`;
+
+/** Makes a share link to the log of a run, or to one of its outputs. */
+export async function shareRun(
+  graph: string,
+  job: string,
+  run: number,
+  body: { readonly path?: string; readonly expiresInMs: number },
+) {
+  // Most who open a job share nothing.
+  const { shareEndpoints } = await import("#api/endpoints/share-endpoints.ts");
+  return call(shareEndpoints.shareRun, { params: { graph, job, run: String(run) }, body });
+}

@@ -1,7 +1,8 @@
 import type { JobDetail, Run } from "#api/graph.ts";
+import { ShareButton } from "../../parts/share-button.tsx";
 import { LogView } from "../log/log-view.tsx";
 import { ChunkProgress } from "./chunk-progress.tsx";
-import { runUrl } from "./load.ts";
+import { runUrl, shareRun } from "./load.ts";
 import { RunFacts } from "./run-facts.tsx";
 import { RunFindings } from "./run-findings.tsx";
 import { RunTabs } from "./run-tabs.tsx";
@@ -63,6 +64,12 @@ export function RunsView({
           find={find}
           onLine={(to) => onChange({ line: to })}
           onFind={(text) => onChange({ find: text === "" ? undefined : text })}
+          actions={
+            <ShareButton
+              what={`the log of run ${run.number} of ${job.name}`}
+              make={(expiresInMs) => shareRun(graph.id, job.name, run.number, { expiresInMs })}
+            />
+          }
         />
       )}
     </div>

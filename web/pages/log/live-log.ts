@@ -17,21 +17,27 @@ export interface LogStatus {
   readonly message: string;
 }
 
+/** How often a log without events is read again, in ms. */
+const pollEveryMs = 3_000;
+
 /**
- * One run's log, as it grows: existing bytes are read as one stream, and later ones arrive as events.
- * `useSyncExternalStore` displays the lines.
+ * One run's log, as it grows: existing bytes are read as one stream, and later ones arrive as events. A log that needs
+ * headers is read again and again instead, because events cannot be requested with headers. `useSyncExternalStore`
+ * displays the lines.
  */
 export class LiveLog {
   #lines = new LogLines();
   #status: LogStatus = { state: "loading", revision: 0, message: "" };
   readonly #watchers = new Set<() => void>();
   readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>> | undefined;
   #last: Chunk | undefined;
   #ended = false;
   #frame: number | undefined;
 
-  constructor(url: string) {
+  constructor(url: string, headers?: Readonly<Record<string, string>>) {
     this.#url = url;
+    this.#headers = headers;
   }
 
   get lines(): LogLines {
@@ -50,7 +56,16 @@ export class LiveLog {
     const abort = new AbortController();
     let stopListening = () => {};
     const run = async () => {
-      const { next, complete, attempt } = await this.#readAll(abort.signal);
+      let { next, complete, attempt } = await this.#readFrom(0, abort.signal);
+      while (this.#headers !== undefined && !complete && !abort.signal.aborted) {
+        this.#say("live");
+        await new Promise((resolve) => window.setTimeout(resolve, pollEveryMs));
+        const more = await this.#readFrom(next, abort.signal);
+        // Another attempt began its log: it is read from its beginning.
+        if (more.attempt !== attempt) this.#lines = new LogLines();
+        ({ next, complete } = more.attempt === attempt ? more : { next: 0, complete: false });
+        attempt = more.attempt;
+      }
       if (abort.signal.aborted) return;
       if (complete) return this.#say("complete");
       this.#say("live");
@@ -67,9 +82,10 @@ export class LiveLog {
     };
   }
 
-  async #readAll(signal: AbortSignal): Promise<LogEnd> {
+  async #readFrom(from: number, signal: AbortSignal): Promise<LogEnd> {
     const decoder = new TextDecoder();
-    const pieces = readLog(this.#url, signal);
+    const headers = this.#headers;
+    const pieces = readLog(this.#url, { from, signal, ...(headers && { headers }) });
     let end: Uint8Array = new Uint8Array();
     for (;;) {
       const piece = await pieces.next();

@@ -1,4 +1,4 @@
-import type { RefObject } from "react";
+import type { ReactNode, RefObject } from "react";
 import { SearchBox } from "../../parts/search-box.tsx";
 import type { LogStatus } from "./live-log.ts";
 
@@ -17,6 +17,7 @@ interface Props {
   readonly onFollow: () => void;
   readonly onWrap: () => void;
   readonly onDownload: () => void;
+  readonly actions?: ReactNode;
 }
 
 const words: Readonly<Record<LogStatus["state"], string>> = {
@@ -84,6 +85,7 @@ export function LogToolbar(props: Props) {
       <button type="button" title="Save the raw log" onClick={props.onDownload}>
         Raw
       </button>
+      {props.actions}
     </div>
   );
 }

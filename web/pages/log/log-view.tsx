@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { LogLineContent } from "./log-line.tsx";
 import { LogToolbar } from "./log-toolbar.tsx";
@@ -10,19 +10,23 @@ import { readLog } from "./read-log.ts";
 
 interface Props {
   readonly url: string;
+  /** Sent with each request. The same object for the same log. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly fileName: string;
   /** The line that the page's address names, from 1. */
   readonly line: number | undefined;
   readonly find: string;
   readonly onLine: (line: number) => void;
   readonly onFind: (text: string) => void;
+  /** Further buttons. */
+  readonly actions?: ReactNode;
 }
 
 /** A million of them are 17,000,000 pixels: just below Firefox's limit for an element's height (17,895,697). */
 const lineHeight = 17;
 
-export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
-  const { log, status } = useLiveLog(url);
+export function LogView({ url, headers, fileName, line, find, onLine, onFind, actions }: Props) {
+  const { log, status } = useLiveLog(url, headers);
   const count = log.lines.count;
   const [follow, setFollow] = useState(line === undefined && find === "");
   const [wrap, setWrap] = useState(false);
@@ -95,7 +99,8 @@ export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
         onStep={step}
         onFollow={toggleFollow}
         onWrap={() => setWrap(!wrap)}
-        onDownload={() => void downloadLog(url, fileName)}
+        onDownload={() => void downloadLog(url, fileName, headers)}
+        actions={actions}
       />
       {status.state === "failed" ? (
         <p role="alert" className="problem">
@@ -164,9 +169,13 @@ export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
 }
 
 /** Saves all bytes of a log as a file. */
-async function downloadLog(url: string, fileName: string): Promise<void> {
+async function downloadLog(
+  url: string,
+  fileName: string,
+  headers: Props["headers"],
+): Promise<void> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  for await (const part of readLog(url)) parts.push(part);
+  for await (const part of readLog(url, headers && { headers })) parts.push(part);
   const file = URL.createObjectURL(new Blob(parts, { type: "text/plain" }));
   const link = document.createElement("a");
   link.href = file;
@@ -175,8 +184,8 @@ async function downloadLog(url: string, fileName: string): Promise<void> {
   URL.revokeObjectURL(file);
 }
 
-function useLiveLog(url: string): { log: LiveLog; status: LogStatus } {
-  const log = useMemo(() => new LiveLog(url), [url]);
+function useLiveLog(url: string, headers: Props["headers"]): { log: LiveLog; status: LogStatus } {
+  const log = useMemo(() => new LiveLog(url, headers), [url, headers]);
   useEffect(() => log.start(), [log]);
   const status = useSyncExternalStore(log.watch, log.status);
   return { log, status };

@@ -9,17 +9,24 @@ export interface LogEnd {
   readonly attempt: string;
 }
 
+interface ReadLogOptions {
+  readonly signal?: AbortSignal;
+  /** Sent with each request: a share link opens its log by one. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The offset of the first byte; 0 unless given. */
+  readonly from?: number;
+}
+
 /**
  * Yields the existing bytes of a log. The server sends a part at a time and states where the next one begins; an empty
  * part is the last.
  */
 export async function* readLog(
   url: string,
-  signal?: AbortSignal,
+  { from = 0, ...init }: ReadLogOptions = {},
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, LogEnd> {
-  for (let offset = 0; ; ) {
-    const share = atLog(url, "", { offset });
-    const response = await reach(share, signal === undefined ? {} : { signal });
+  for (let offset = from; ; ) {
+    const response = await reach(atLog(url, "", { offset }), init);
     if (!response.ok || response.body === null) throw await failureOf(response);
     const begun = offset;
     const reader = response.body.getReader();
