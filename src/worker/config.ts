@@ -67,7 +67,7 @@ export const WorkerConfig = z.object({
     .int()
     .positive()
     .default(20 * gibibyte),
-  /** A log is truncated at this size; the process continues. */
+  /** Of a longer log, the beginning and the end are stored, together of this size. */
   logLimitBytes: z
     .number()
     .int()

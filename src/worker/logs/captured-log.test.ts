@@ -19,20 +19,26 @@ function pipe() {
   return { readEnd, writeEnd: openSync(path, constants.O_WRONLY), file: `${path}.log` };
 }
 
-test("a listener receives all output, even beyond the stored limit", async () => {
+test("a listener receives all output; of a log beyond the limit, the beginning and the end are stored", async () => {
   const { readEnd, writeEnd, file } = pipe();
   const heard: Buffer[] = [];
-  const log = new CapturedLog(file, readEnd, 4, {
+  const log = new CapturedLog(file, readEnd, 1_000, {
     hear: async (bytes) => void heard.push(Buffer.from(bytes)),
   });
 
-  writeSync(writeEnd, "0123456789");
+  const lines = Array.from({ length: 400 }, (_, n) => `line ${n}\n`).join("");
+  writeSync(writeEnd, lines);
   closeSync(writeEnd);
   await log.end();
   await log.close();
 
-  expect(Buffer.concat(heard).toString()).toBe("0123456789");
-  expect(await readFile(file, "utf8")).toMatch(/^0123\n\[grange: the log was cut/);
+  expect(Buffer.concat(heard).toString()).toBe(lines);
+  const stored = await readFile(file, "utf8");
+  expect(stored).toMatch(/^line 0\nline 1\n/);
+  expect(stored).toContain("[grange: the log is too long; its end follows");
+  expect(stored).toMatch(/\[grange: \d+ bytes are left out here\]\nline \d+\n/);
+  expect(stored).toMatch(/line 398\nline 399\n$/);
+  expect(stored.length).toBeLessThanOrEqual(1_000);
 });
 
 test("a slow listener receives all output from before the end", async () => {

@@ -3,9 +3,15 @@ import { type FileHandle, open } from "node:fs/promises";
 import { Socket } from "node:net";
 import { rest } from "#core/resting.ts";
 import type { Mask } from "../secrets/log-mask.ts";
+import { LogTail } from "./log-tail.ts";
 
 /** How long a pipe may stay open after its processes were killed, in ms: another process may keep it open. */
 const orphanMs = 1_000;
+
+/** The end of a log that is too long, where an error is explained, in bytes; it is in memory until the process ends. */
+const mostTailBytes = 4 * 1024 * 1024;
+/** Enough for the notes about what is left out. */
+const noteBytes = 256;
 
 /** Receives all output, including the part that is too long to store; the process waits for it. */
 export type LogListener = (bytes: Uint8Array) => Promise<void>;
@@ -13,12 +19,14 @@ export type LogListener = (bytes: Uint8Array) => Promise<void>;
 /**
  * The output of a process, written to disk before anything else.
  *
- * Beyond the limit nothing is stored, but everything is read: a process must not block or fail because it prints too
- * much.
+ * Of a log beyond the limit the beginning and the end are stored, with a note between them. All of it is read: a
+ * process must not block or fail because it prints too much.
  */
 export class CapturedLog {
   readonly path: string;
-  readonly #limitBytes: number;
+  /** The bytes from the beginning that are stored in any case. */
+  readonly #headBytes: number;
+  readonly #tail: LogTail;
   readonly #socket: Socket;
   readonly #ended: Promise<void>;
   readonly #hear: LogListener | undefined;
@@ -27,12 +35,17 @@ export class CapturedLog {
   #grown: () => void = () => {};
   #ending: Promise<void> | undefined;
   #sizeBytes = 0;
-  #droppedBytes = 0;
+  /** Whether the beginning is full: the rest is held as the log's end. */
+  #isHeadFull = false;
   /** The total time of the listener's calls, and the start of the current call. */
   #heardMs = 0;
   #hearingSince: number | undefined;
 
-  /** Takes over the read end of a pipe. Text that the mask hides is neither stored nor passed to the listener. */
+  /**
+   * Takes over the read end of a pipe. Text that the mask hides is neither stored nor passed to the listener.
+   *
+   * @param limitBytes of the stored log, with its notes
+   */
   constructor(
     path: string,
     readEnd: number,
@@ -45,7 +58,9 @@ export class CapturedLog {
     this.path = path;
     this.#hear = hear;
     this.#mask = mask;
-    this.#limitBytes = limitBytes;
+    const tailBytes = Math.min(mostTailBytes, Math.floor(limitBytes / 4));
+    this.#headBytes = Math.max(1, limitBytes - tailBytes - noteBytes);
+    this.#tail = new LogTail(tailBytes);
     this.#socket = new Socket({ fd: readEnd, readable: true, writable: false });
     this.#ended = this.#keep();
     // Callers that wait for the end get the error; until then it is ignored.
@@ -57,15 +72,11 @@ export class CapturedLog {
     return this.#sizeBytes;
   }
 
-  get droppedBytes(): number {
-    return this.#droppedBytes;
-  }
-
   onGrown(callback: () => void): void {
     this.#grown = callback;
   }
 
-  /** Resolves when the whole output is on disk, with a note if it was too long. */
+  /** Resolves when the output is on disk: all of it, or its beginning and its end. */
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -76,14 +87,9 @@ export class CapturedLog {
     const retryWindow = this.#waitForOrphans(orphaned.signal).then(() => this.#socket.destroy());
     await this.#ended.finally(() => orphaned.abort("ended"));
     await retryWindow;
-    if (this.#droppedBytes > 0) {
-      const kept = `${this.#limitBytes} bytes`;
-      await this.#append(
-        Buffer.from(
-          `\n[grange: the log was cut at ${kept}; ${this.#droppedBytes} more were printed]\n`,
-        ),
-      );
-    }
+    const { bytes, droppedBytes } = this.#tail.read();
+    if (droppedBytes > 0) await this.#append(note(`${droppedBytes} bytes are left out here`));
+    if (bytes.byteLength > 0) await this.#append(bytes);
     this.#grown();
   }
 
@@ -140,9 +146,14 @@ export class CapturedLog {
 
   async #take(bytes: Buffer): Promise<void> {
     if (bytes.byteLength === 0) return;
-    const room = this.#limitBytes - this.#sizeBytes;
-    this.#droppedBytes += Math.max(0, bytes.byteLength - room);
+    const room = this.#isHeadFull ? 0 : this.#headBytes - this.#sizeBytes;
     if (room > 0) await this.#append(bytes.subarray(0, room));
+    if (bytes.byteLength > room) {
+      if (!this.#isHeadFull)
+        await this.#append(note("the log is too long; its end follows when the process has ended"));
+      this.#isHeadFull = true;
+      this.#tail.add(bytes.subarray(room));
+    }
     await this.#pass(bytes);
   }
 
@@ -152,6 +163,10 @@ export class CapturedLog {
     this.#sizeBytes += bytes.byteLength;
     this.#grown();
   }
+}
+
+function note(text: string): Buffer {
+  return Buffer.from(`\n[grange: ${text}]\n`);
 }
 
 /** Returns whether a wait for a pipe was aborted; an error of the pipe is different. */
