@@ -1,6 +1,7 @@
 import { type PGlite, protocol } from "@electric-sql/pglite";
 import pg from "pg";
 import { columnTypes } from "#db/postgres.ts";
+import { readMessages } from "./read-messages.ts";
 
 /** The answer to one statement. */
 export interface Answer {
@@ -22,13 +23,6 @@ interface Column {
   readonly name: string;
   readonly parse: (text: string) => unknown;
 }
-
-type Message =
-  InstanceType<typeof protocol.Parser> extends {
-    parse(buffer: never, callback: (message: infer M) => void): void;
-  }
-    ? M
-    : never;
 
 /**
  * The one connection of a PostgreSQL that runs as WebAssembly in this process.
@@ -118,31 +112,41 @@ export class PostgresInProcess {
     let command = "";
     let count = 0;
     const rows: Record<string, unknown>[] = [];
-    new protocol.Parser().parse(raw, (each: Message) => {
-      if (each.name === "parseComplete" && prepared !== undefined) {
-        prepared.isParsed = true;
-      } else if (is(each, "rowDescription")) {
-        columns = each.fields.map(({ name, dataTypeID }) => ({
-          name,
-          parse: columnTypes.getTypeParser(dataTypeID, "text") as (text: string) => unknown,
-        }));
-      } else if (is(each, "dataRow")) {
-        const row: Record<string, unknown> = {};
-        columns?.forEach(({ name, parse }, at) => {
-          const text = each.fields[at];
-          row[name] = text === null || text === undefined ? null : parse(text);
-        });
-        rows.push(row);
-      } else if (is(each, "commandComplete")) {
-        const [first = ""] = each.text.split(" ");
-        command = first;
-        count = Number(/\d+$/.exec(each.text)?.[0] ?? 0);
-      } else if (is(each, "error")) {
-        const { code, constraint } = each;
-        const error = new pg.DatabaseError(textOf(each), each.length, "error");
-        failure ??= Object.assign(error, { code, constraint });
-      } else if (is(each, "notification")) {
-        this.#notified(each.channel, each.payload);
+    readMessages(raw, (each) => {
+      switch (each.kind) {
+        case "parsed":
+          if (prepared !== undefined) prepared.isParsed = true;
+          break;
+        case "columns":
+          columns = each.columns.map(({ name, type }) => ({
+            name,
+            parse: columnTypes.getTypeParser(type, "text") as (text: string) => unknown,
+          }));
+          break;
+        case "row": {
+          const row: Record<string, unknown> = {};
+          columns?.forEach(({ name, parse }, at) => {
+            const text = each.fields[at];
+            row[name] = text === null || text === undefined ? null : parse(text);
+          });
+          rows.push(row);
+          break;
+        }
+        case "complete":
+          command = each.tag.split(" ")[0] ?? "";
+          count = Number(/\d+$/.exec(each.tag)?.[0] ?? 0);
+          break;
+        case "error": {
+          const { M: message = "", C: code, n: constraint } = each.fields;
+          failure ??= Object.assign(new pg.DatabaseError(message, message.length, "error"), {
+            code,
+            constraint,
+          });
+          break;
+        }
+        case "notification":
+          this.#notified(each.channel, each.payload);
+          break;
       }
     });
     if (failure !== undefined) throw failure;
@@ -160,30 +164,6 @@ function withoutTimers<T>(run: () => T): T {
   } finally {
     globalThis.setTimeout = timers;
   }
-}
-
-interface Kinds {
-  readonly rowDescription: { readonly fields: { name: string; dataTypeID: number }[] };
-  readonly dataRow: { readonly fields: readonly (string | null)[] };
-  readonly commandComplete: { readonly text: string };
-  readonly error: {
-    readonly message: string;
-    readonly length: number;
-    readonly code: string;
-    readonly constraint: string | undefined;
-  };
-  readonly notification: { readonly channel: string; readonly payload: string };
-}
-
-function is<Name extends keyof Kinds>(
-  message: Message,
-  name: Name,
-): message is Message & Kinds[Name] {
-  return message.name === name;
-}
-
-function textOf({ message }: { readonly message: string }): string {
-  return message;
 }
 
 /** As node-postgres writes values. */
