@@ -1,9 +1,11 @@
 import {
   createServer as createHttpServer,
   type IncomingMessage,
+  maxHeaderSize,
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
@@ -16,6 +18,7 @@ import { peerOf } from "#grpc/read-in-turns.ts";
 import { grpcServer } from "#grpc/server.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
 import { shortWork } from "#scheduling/take-turns.ts";
+import { faultToHttp } from "./http/fault-to-http.ts";
 
 interface Listening extends Service {
   readonly port: number;
@@ -67,6 +70,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       void answer(request, response);
     },
   );
+  http.on("clientError", refuseMalformed);
   http.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     if (answer === undefined || options.caches(request, response, true)) return;
     giveUpSlowBody(request);
@@ -86,6 +90,50 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     port: taken,
     stop: () => stopOnePort(port, http, grpc, graceMs),
   };
+}
+
+/** Returns the status and the sentence for bytes that are no acceptable HTTP/1.1 request. */
+function malformedAnswer(code: string | undefined): { status: string; fault: Fault } {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return {
+        status: "431 Request Header Fields Too Large",
+        fault: new Fault(
+          "invalid_argument",
+          `the address and the headers of a request have at most ${maxHeaderSize} bytes together`,
+        ),
+      };
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return {
+        status: "408 Request Timeout",
+        fault: new Fault("deadline_exceeded", "the request did not arrive in time"),
+      };
+    case undefined:
+    default:
+      return {
+        status: "400 Bad Request",
+        fault: new Fault("invalid_argument", "this is no request of HTTP/1.1"),
+      };
+  }
+}
+
+/** Answers such bytes as the API answers failures, and closes the connection. Node's own answer has no body. */
+function refuseMalformed(reason: NodeJS.ErrnoException, socket: Duplex): void {
+  const answering = (socket as { readonly _httpMessage?: { readonly headersSent?: boolean } })
+    ._httpMessage;
+  // The client has gone, or reads another answer.
+  if (reason.code === "ECONNRESET" || !socket.writable || answering?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  const { status, fault } = malformedAnswer(reason.code);
+  const body = JSON.stringify(faultToHttp(fault).body);
+  const headers = [
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ];
+  socket.end(`HTTP/1.1 ${status}\r\n${headers.join("\r\n")}\r\n\r\n${body}`);
 }
 
 /** Registers a small request as short work; long work pauses meanwhile. */

@@ -72,8 +72,8 @@ export function benchmarkCollectorHandlers({
     async claimBenchmarkJob({ params: { name }, body, caller, context }) {
       requireMeasure(caller, name);
       // Waits for work until the client disconnects at the latest.
-      const claimed = await claims.claim(name, body, context.req.raw.signal);
-      return { ...claimed, serverVersion: version };
+      const { job, because, selfTestDue } = await claims.claim(name, body, context.req.raw.signal);
+      return { job, because, selfTestDue, serverVersion: version };
     },
 
     reportBenchmarkSelfTest({ params: { name }, body, caller }) {
