@@ -1,6 +1,7 @@
 import type { Show } from "../row.ts";
 import { abusers } from "./abusers.ts";
 import { costOfReading } from "./cost-of-reading.ts";
+import { documentedAnswers } from "./documented-answers.ts";
 import { endpointsByPrincipals } from "./endpoints-by-principals.ts";
 import { fuzzing, longFuzzing } from "./fuzzing.ts";
 import { poisonedCaches } from "./poisoned-caches.ts";
@@ -17,6 +18,7 @@ export const securityShow: Show = {
     poisonedCaches,
     sandboxAttacks,
     abusers,
+    documentedAnswers,
     fuzzing,
     longFuzzing,
   ],
