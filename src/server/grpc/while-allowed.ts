@@ -30,10 +30,11 @@ export async function* whileAllowed<T>(
         continue;
       }
       if (news.done === true) return;
-      await check();
-      yield news.value;
+      // Requested before the check: the source tells states, and would skip one that is over when the check is done.
       next = source.next();
       next.catch(() => {});
+      await check();
+      yield news.value;
     }
   } finally {
     stop();
