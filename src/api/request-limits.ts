@@ -22,7 +22,7 @@ export const requestLimits = {
     atOnce: 16,
   },
   tokens: {
-    what: "creation of tokens and enrolments, enrolment of machines",
+    what: "creation of tokens, enrolments and share links, enrolment of machines",
     countedBy: "caller",
     perMinute: 300,
     burst: 300,

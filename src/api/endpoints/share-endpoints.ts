@@ -17,6 +17,7 @@ export const shareEndpoints = {
       "Makes a link to the log of the run, or with `path` to one of its outputs; needs `read-logs` or `read` there, too. The only answer that ever holds the token. The link ends after `expiresInMs`, when it is revoked, and when its maker may not read the object any more.",
     params: z.object({ run: numberFromOne("run") }),
     body: ShareRun,
+    limit: "tokens",
     answer: created(CreatedShareLink),
   }),
   shareComparison: endpoint({
@@ -25,6 +26,7 @@ export const shareEndpoints = {
     right: rightOnFarm("share"),
     summary: "Makes a link to a comparison of two artifacts; needs `read` on the farm, too.",
     body: ShareComparison,
+    limit: "tokens",
     answer: created(CreatedShareLink),
   }),
   shareLinks: endpoint({
@@ -69,6 +71,7 @@ export const shareEndpoints = {
     path: "/shared/comparison",
     right: byToken,
     summary: "The comparison that the link opens.",
+    limit: "searches",
     answer: json(Comparison),
   }),
 } as const;
