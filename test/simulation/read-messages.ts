@@ -1,5 +1,5 @@
 /** What PostgreSQL answers, as far as the simulation needs it. */
-export type BackendMessage =
+type BackendMessage =
   | { readonly kind: "parsed" }
   | { readonly kind: "columns"; readonly columns: readonly { name: string; type: number }[] }
   | { readonly kind: "row"; readonly fields: readonly (string | null)[] }
