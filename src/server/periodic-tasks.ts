@@ -3,6 +3,11 @@ import type { IdleState } from "#core/idle-state.ts";
 import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 
+/** How long after the start the first task with a longer period runs; the others follow one after the other. */
+const firstRunMs = 60_000;
+/** The number of first runs within another such time. */
+const firstRunsEach = 30;
+
 /** Background work. Any number of servers may do it at the same time. */
 export interface PeriodicTask {
   /** For the log. */
@@ -16,13 +21,20 @@ export interface PeriodicTask {
 /**
  * Runs tasks at their times; no task runs twice at the same time. A failure is logged, and the task runs again at its
  * next time.
+ *
+ * Tasks with a long period first run soon after the start: a server that restarts more often than their period would
+ * never run them, and its database would grow.
  */
 export function startPeriodicTasks(
   tasks: readonly PeriodicTask[],
-  { logger, idle }: { readonly logger: Logger; readonly idle: IdleState },
+  {
+    logger,
+    idle,
+    firstMs = firstRunMs,
+  }: { readonly logger: Logger; readonly idle: IdleState; readonly firstMs?: number },
 ): Service {
   const inHand = new Set<Promise<void>>();
-  const endTimers = tasks.map((task) => {
+  const endTimers = tasks.map((task, index) => {
     let busy = false;
     const once = async () => {
       try {
@@ -36,13 +48,24 @@ export function startPeriodicTasks(
         busy = false;
       }
     };
-    return startPacedTimer(task.everyMs, task.staysOnTime === true ? undefined : idle, () => {
+    const start = () => {
       if (busy) return;
       busy = true;
       const work = once();
       inHand.add(work);
       void work.then(() => inHand.delete(work));
-    });
+    };
+    const afterMs = firstMs + (index * firstMs) / firstRunsEach;
+    const first = afterMs < task.everyMs ? setTimeout(start, afterMs).unref() : undefined;
+    const endTimer = startPacedTimer(
+      task.everyMs,
+      task.staysOnTime === true ? undefined : idle,
+      start,
+    );
+    return () => {
+      clearTimeout(first);
+      endTimer();
+    };
   });
 
   return {

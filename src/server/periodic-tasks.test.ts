@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { neverIdle } from "#core/idle-state.ts";
+import { silent } from "#execution/execution.fixture.ts";
+import { type PeriodicTask, startPeriodicTasks } from "./periodic-tasks.ts";
+
+const hourMs = 60 * 60_000;
+
+test("a task with a long period first runs soon after the start, and a failure does not prevent its stop", async () => {
+  const ran: string[] = [];
+  let bothRan = () => {};
+  const both = new Promise<void>((resolve) => {
+    bothRan = resolve;
+  });
+  const task = (name: string, run: () => Promise<void>): PeriodicTask => ({
+    name,
+    everyMs: hourMs,
+    async run() {
+      ran.push(name);
+      if (ran.length === 2) bothRan();
+      await run();
+    },
+  });
+  const tasks = startPeriodicTasks(
+    [
+      task("fails", async () => {
+        throw new Error("no database");
+      }),
+      task("works", async () => {}),
+    ],
+    { logger: silent, idle: neverIdle, firstMs: 1 },
+  );
+
+  await both;
+  await tasks.stop();
+
+  expect(ran).toEqual(["fails", "works"]);
+});
