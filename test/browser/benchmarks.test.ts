@@ -117,7 +117,7 @@ test("a request is cancelled after a confirmation, and a failed one can be retri
 
 test("after a request for a measurement, its state is shown", async () => {
   const { page, faults } = await open("/benchmarks?ask=yes&suite=typescript");
-  const dialog = page.getByRole("dialog", { name: "Ask for a measurement" });
+  const dialog = page.getByRole("dialog", { name: "Request a measurement" });
   const ask = dialog.getByRole("button", { name: "Ask", exact: true });
   await dialog.getByLabel("native").waitFor();
   expect(await ask.isDisabled()).toBe(true);

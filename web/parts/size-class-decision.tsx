@@ -29,11 +29,11 @@ function AlternativesTable({ decision }: { readonly decision: SizeClassDecision 
         <thead>
           <tr>
             <th scope="col">Size class</th>
-            <th scope="col">Would run</th>
+            <th scope="col">Expected duration</th>
             <th scope="col" title="It runs between these with a probability of 80 %">
               Between
             </th>
-            <th scope="col">Would wait</th>
+            <th scope="col">Expected wait</th>
             <th
               scope="col"
               title="The cost of its time and of the delay, with expected retries: strategies compare this"

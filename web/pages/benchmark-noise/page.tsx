@@ -101,7 +101,7 @@ function MachineNoise({ of }: { readonly of: CaseNoise["machines"][number] }) {
                 </span>
               </th>
               <th scope="col" className="noise-told">
-                Told from
+                Measured from
               </th>
             </tr>
           </thead>

@@ -110,7 +110,7 @@ export function SeriesPage() {
         <p className="faint">
           It has not been measured on this line yet.{" "}
           <Link to="/benchmarks" search={{ suite: suite.name, ask: "yes" }}>
-            Ask for a measurement
+            Request a measurement
           </Link>
         </p>
       ) : (

@@ -31,7 +31,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
   });
   const error = suites.error ?? submit.error;
   return (
-    <Modal title="Ask for a measurement" onClose={onClose}>
+    <Modal title="Request a measurement" onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {

@@ -44,7 +44,7 @@ export function StatusPage() {
           onChange={(next) => change({ suite: next })}
         />
         <button type="button" className="primary" onClick={() => change({ ask: "yes" })}>
-          Ask for a measurement…
+          Request a measurement…
         </button>
       </LabHead>
       {ask === undefined ? null : (

@@ -126,7 +126,7 @@ function RequestedTable({ asked }: { readonly asked: readonly RequestedResult[] 
             <th scope="col">Result</th>
             <th scope="col">Source</th>
             <th scope="col">Why</th>
-            <th scope="col">Asked at</th>
+            <th scope="col">Requested at</th>
             <th scope="col">Early by</th>
             <th scope="col">Waited</th>
             <th scope="col">Size</th>

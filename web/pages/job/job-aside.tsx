@@ -72,7 +72,7 @@ export function JobAside({ detail, run, jobs }: Props) {
         <section>
           <h2>Manifest</h2>
           <a href={`${runUrl(graph.id, job.name, run.number)}/manifest`}>
-            what run {run.number} was and made, as JSON
+            of run {run.number}, as JSON
           </a>
         </section>
       )}

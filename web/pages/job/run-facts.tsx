@@ -80,7 +80,7 @@ export function RunFacts({ run }: { run: Run }) {
         {run.executionId === null ? null : (
           <Fact name="Size class">
             <Link to="/executions/$id" params={{ id: run.executionId }}>
-              which one, and why
+              how it was chosen
             </Link>
           </Fact>
         )}

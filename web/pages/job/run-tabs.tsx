@@ -12,7 +12,7 @@ interface Props {
 export const causes: Readonly<Record<Run["cause"], string>> = {
   first: "first run",
   "auto-retry": "retried, as the definition says",
-  retrigger: "asked for by a person",
+  retrigger: "requested by a person",
   revive: "the job that made it unreachable has run again, or was waived",
   downstream: "a job before it ran again, and dependent jobs were requested, too",
   activate: "it was inactive, and was activated",

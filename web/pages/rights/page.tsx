@@ -59,9 +59,8 @@ function AtPlace({ search }: { readonly search: RightsSearch }) {
         <GrantTable grants={data.principals.flatMap(({ grants }) => grants)} showsPrincipals />
       )}
       <p className="faint">
-        Everybody also has the rights of <code>anyone</code>. Who does not administer the farm sees
-        only their own rights and these. Another right is given with{" "}
-        <code>grange grant add PRINCIPAL VERB REPOSITORY</code>.
+        Everybody also has the rights of <code>anyone</code>. Only administrators of the farm see
+        the rights of others. <code>grange grant add PRINCIPAL VERB REPOSITORY</code> gives a right.
       </p>
     </section>
   );

@@ -26,7 +26,7 @@ export function ClassTable({ platform }: { readonly platform: SizeClassPlatform 
             <th scope="col">Slots busy</th>
             <th scope="col">Queued</th>
             <th scope="col" title="For a new action">
-              Would wait
+              Expected wait
             </th>
             <th scope="col" title="The share of the platform's executions that ended there">
               Share

@@ -72,7 +72,7 @@ const labels: Readonly<Record<Verb, string>> = {
 };
 
 const titles: Readonly<Record<Verb, string | undefined>> = {
-  retrigger: "Run anew (r)",
+  retrigger: "Run again (r)",
   activate: "Activate (a)",
   deactivate: undefined,
 };

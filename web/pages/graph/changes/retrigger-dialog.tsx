@@ -44,7 +44,7 @@ export function RetriggerDialog({ graphId, target, title, isOne, isUnderWay, onC
   return (
     <ChangeDialog graphId={graphId} title={title} change={change} isComplete onClose={onClose}>
       <fieldset className="choices">
-        <legend>Run anew</legend>
+        <legend>Run again</legend>
         {Object.entries(isOne ? modesOfOne : modesOfMany).map(([each, words]) => (
           <label key={each}>
             <input
