@@ -1,4 +1,10 @@
-import { expect, test } from "vitest";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
 import { parseCgroups } from "./cgroup-files.ts";
 
 const line = (root: string, at: string, rest: string) =>
@@ -24,4 +30,44 @@ test("finds its group when a container mounts only a part", () => {
   expect(parseCgroups(mountInfo, "2:memory:/docker/1/x").v1.get("memory")).toBe(
     "/sys/fs/cgroup/memory/x",
   );
+});
+
+test("a group is not taken for empty while no file handle is free to read it", async () => {
+  const group = await mkdtemp(join(tmpdir(), "grange-group-"));
+  onTestFinished(() => rm(group, { recursive: true }));
+  const member = spawn("sleep", ["600"], { stdio: "ignore" });
+  onTestFinished(() => void member.kill("SIGKILL"));
+  await once(member, "spawn");
+  await writeFile(join(group, "cgroup.procs"), `${member.pid}\n`);
+  const ended = once(member, "exit");
+  // Takes all handles that it may have, begins to kill the group, and then gives the handles back.
+  const script = `
+    import { closeSync, openSync, writeFileSync } from "node:fs";
+    import { killAllIn } from ${JSON.stringify(join(import.meta.dirname, "cgroup-files.ts"))};
+    const taken = [];
+    try {
+      for (;;) taken.push(openSync("/dev/null"));
+    } catch {}
+    const killed = killAllIn(process.argv[1], undefined);
+    setTimeout(() => {
+      for (const each of taken) closeSync(each);
+      setTimeout(() => writeFileSync(process.argv[1] + "/cgroup.procs", ""), 100);
+    }, 20);
+    await killed;
+  `;
+
+  await promisify(execFile)("sh", [
+    "-c",
+    'ulimit -n 100; exec "$@"',
+    "sh",
+    process.execPath,
+    "--import",
+    "tsx",
+    "--input-type=module",
+    "--eval",
+    script,
+    group,
+  ]);
+
+  expect((await ended)[1]).toBe("SIGKILL");
 });

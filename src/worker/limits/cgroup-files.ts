@@ -87,8 +87,19 @@ function write(file: string, text: string): void {
 }
 
 export async function pidsIn(cgroup: string): Promise<number[]> {
-  const text = textIn(join(cgroup, "cgroup.procs"));
-  return text.split("\n").filter(Boolean).map(Number);
+  return knownPids(cgroup) ?? [];
+}
+
+/** Returns the processes of a group, none when it does not exist; undefined when they cannot be read now. */
+function knownPids(cgroup: string): number[] | undefined {
+  try {
+    const text = readFileSync(join(cgroup, "cgroup.procs"), "utf8");
+    return text.split("\n").filter(Boolean).map(Number);
+  } catch (reason) {
+    const code = reason instanceof Error && "code" in reason ? reason.code : undefined;
+    // A group that is removed while its file is read gives ENODEV.
+    return code === "EMFILE" || code === "ENFILE" || code === "ENOMEM" ? undefined : [];
+  }
 }
 
 export function numberIn(file: string): number {
@@ -133,14 +144,15 @@ const roundsWithoutIt = 3;
 /**
  * Kills until the group is empty.
  *
- * A process may fork while the list is read, so the list is read again until it is empty.
+ * A process may fork while the list is read, so the list is read again until it is empty. A list that cannot be read,
+ * such as without a free file handle, is not an empty one.
  */
 export async function killAllIn(cgroup: string, killFile: string | undefined): Promise<void> {
   const begun = performance.now();
   for (let round = 0; round < 200; ) {
-    const pids = await pidsIn(cgroup);
-    if (pids.length === 0) return;
-    for (const pid of pids) killQuietly(pid);
+    const pids = knownPids(cgroup);
+    if (pids?.length === 0) return;
+    for (const pid of pids ?? []) killQuietly(pid);
     if (performance.now() - begun < soonMs) {
       await new Promise((resolve) => setImmediate(resolve));
       continue;
