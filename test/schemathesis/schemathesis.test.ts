@@ -45,7 +45,7 @@ test.for(Object.entries(tokens))(
       url: farm.server.url,
       document,
       token: await tokenOf(),
-      examples: 4,
+      examples: 2,
       seed: 1,
     });
 
