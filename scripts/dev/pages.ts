@@ -33,8 +33,8 @@ export async function startPages(options: PagesOptions): Promise<Pages> {
       order: "post",
       handler({ file, modules, timestamp }) {
         if (this.environment.name !== "client" || modules.length === 0) return;
-        // Browsers are notified after this hook.
-        setImmediate(() => onReload(relative(root, file), Date.now() - timestamp));
+        // Browsers are notified after this hook. Vite's times never repeat, so they may be some ms ahead of the clock.
+        setImmediate(() => onReload(relative(root, file), Math.max(0, Date.now() - timestamp)));
       },
     },
   };
