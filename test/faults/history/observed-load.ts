@@ -114,7 +114,7 @@ function observed(id: string, graph: Graph): Observation {
 /** Reads the log and the output of the last run of a job. */
 export async function readResult(farm: Farm, id: string, job: string): Promise<Observation> {
   const { runList } = await untilAnswered(() => farm.job(id, job));
-  const number = runList.at(-1)?.number ?? 1;
+  const number = Math.max(1, ...runList.map((run) => run.number));
   const run = `${farm.url}/api/v1/graphs/${id}/jobs/${job}/runs/${number}`;
   const log = await untilAnswered(() => textAt(`${run}/log`));
   const output = await untilAnswered(() => textAt(`${run}/outputs/token.txt`));
