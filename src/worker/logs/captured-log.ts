@@ -146,13 +146,13 @@ export class CapturedLog {
 
   async #take(bytes: Buffer): Promise<void> {
     if (bytes.byteLength === 0) return;
-    const room = this.#isHeadFull ? 0 : this.#headBytes - this.#sizeBytes;
-    if (room > 0) await this.#append(bytes.subarray(0, room));
-    if (bytes.byteLength > room) {
+    const free = this.#isHeadFull ? 0 : this.#headBytes - this.#sizeBytes;
+    if (free > 0) await this.#append(bytes.subarray(0, free));
+    if (bytes.byteLength > free) {
       if (!this.#isHeadFull)
         await this.#append(note("the log is too long; its end follows when the process has ended"));
       this.#isHeadFull = true;
-      this.#tail.add(bytes.subarray(room));
+      this.#tail.add(bytes.subarray(free));
     }
     await this.#pass(bytes);
   }

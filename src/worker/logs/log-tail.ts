@@ -1,27 +1,26 @@
-/** The last bytes of a stream, up to a limit, in memory; what is before them is only counted. */
+/**
+ * The last bytes of a stream, up to a limit, in memory; those before them are only counted.
+ *
+ * They lie in one ring of that size, so that a stream of single bytes needs no more memory than any other.
+ */
 export class LogTail {
   readonly #limitBytes: number;
-  readonly #chunks: Buffer[] = [];
-  #heldBytes = 0;
-  #droppedBytes = 0;
+  #ring: Buffer | undefined;
+  /** All bytes so far; the next one is written at this position of the ring, modulo its size. */
+  #countBytes = 0;
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
 
   add(chunk: Buffer): void {
-    // A copy: the caller's chunk may be a small part of a large buffer.
-    this.#chunks.push(Buffer.from(chunk));
-    this.#heldBytes += chunk.byteLength;
-    let first = this.#chunks[0];
-    while (first !== undefined && this.#heldBytes > this.#limitBytes) {
-      const tooMany = Math.min(first.byteLength, this.#heldBytes - this.#limitBytes);
-      this.#heldBytes -= tooMany;
-      this.#droppedBytes += tooMany;
-      if (tooMany === first.byteLength) this.#chunks.shift();
-      else this.#chunks[0] = first.subarray(tooMany);
-      first = this.#chunks[0];
-    }
+    const last = chunk.subarray(Math.max(0, chunk.byteLength - this.#limitBytes));
+    this.#countBytes += chunk.byteLength;
+    if (last.byteLength === 0) return;
+    this.#ring ??= Buffer.alloc(this.#limitBytes);
+    const begin = (this.#countBytes - last.byteLength) % this.#limitBytes;
+    const copied = last.copy(this.#ring, begin);
+    last.copy(this.#ring, 0, copied);
   }
 
   /**
@@ -29,10 +28,13 @@ export class LogTail {
    * line, if there is the beginning of one.
    */
   read(): { readonly bytes: Buffer; readonly droppedBytes: number } {
-    const all = Buffer.concat(this.#chunks);
-    if (this.#droppedBytes === 0) return { bytes: all, droppedBytes: 0 };
+    const ring = this.#ring ?? Buffer.alloc(0);
+    const dropped = this.#countBytes - ring.byteLength;
+    if (dropped <= 0) return { bytes: ring.subarray(0, this.#countBytes), droppedBytes: 0 };
+    const oldest = this.#countBytes % Math.max(1, ring.byteLength);
+    const all = Buffer.concat([ring.subarray(oldest), ring.subarray(0, oldest)]);
     const newline = all.indexOf(0x0a);
     const begin = newline === -1 || newline === all.byteLength - 1 ? 0 : newline + 1;
-    return { bytes: all.subarray(begin), droppedBytes: this.#droppedBytes + begin };
+    return { bytes: all.subarray(begin), droppedBytes: dropped + begin };
   }
 }
