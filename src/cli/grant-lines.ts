@@ -5,6 +5,7 @@ import type {
   PrincipalRights,
   RightsAtPlace,
 } from "#api/access.ts";
+import { limitWords, narrowingWords } from "#api/grant-limits.ts";
 import { Verb } from "#core/verb.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
@@ -71,32 +72,13 @@ function givingLines(grants: readonly GivingGrant[]): string[] {
       grant.verb,
       printableLine(grant.repository),
       printableLine(grant.branch),
-      allLimitsText(grant),
+      inOneCell(limitWords(grant)),
     ]),
   ]);
 }
 
-/** Returns all limits of a grant, in one column. */
-function allLimitsText(grant: GrantRule): string {
-  const others = limitsText(grant);
-  const parts = [
-    ...(grant.priorityCap === null ? [] : [`priority ≤ ${grant.priorityCap}`]),
-    ...(others === "-" ? [] : [others]),
-    ...(grant.top ? ["with the top class"] : []),
-  ];
-  return parts.join(", ") || "-";
-}
-
-/** Returns the rarely used limits of grants, in one column. */
-function limitsText(rule: GrantRule): string {
-  const { pool, label, sizeClassCap, costCap } = rule;
-  const parts = [
-    ...(pool === undefined ? [] : [`pool ${pool}`]),
-    ...(label === undefined ? [] : [`label ${label}`]),
-    ...(sizeClassCap === undefined ? [] : [`size class ≤ ${sizeClassCap}`]),
-    ...(costCap === undefined ? [] : [`≤ ${costCap} min`]),
-  ];
-  return printableLine(parts.join(", ")) || "-";
+function inOneCell(limits: readonly string[]): string {
+  return printableLine(limits.join(", ")) || "-";
 }
 
 /** Returns a table of grants as they were given. */
@@ -110,7 +92,7 @@ export function ruleLines(rules: readonly GrantRule[]): string[] {
       printableLine(rule.branch),
       rule.priorityCap === null ? "-" : String(rule.priorityCap),
       rule.top ? "yes" : "-",
-      limitsText(rule),
+      inOneCell(narrowingWords(rule)),
       rule.createdBy,
     ]),
   ]);

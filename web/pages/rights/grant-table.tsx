@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { GivingGrant } from "#api/access.ts";
+import { limitWords } from "#api/grant-limits.ts";
 import { Verb } from "#core/verb.ts";
 import { shownText } from "../../parts/shown-text.ts";
 
@@ -44,23 +45,11 @@ export function GrantTable({ grants, showsPrincipals = false }: Props) {
             </td>
             <td>{grant.repository === "*" ? "all" : shownText(grant.repository)}</td>
             <td>{grant.branch === "*" ? "all" : shownText(grant.branch)}</td>
-            <td>{limitsOf(grant)}</td>
+            <td>{shownText(limitWords(grant).join(", ")) || "–"}</td>
             <td>{shownText(grant.createdBy)}</td>
           </tr>
         ))}
       </tbody>
     </table>
   );
-}
-
-function limitsOf({ priorityCap, top, pool, label, sizeClassCap, costCap }: GivingGrant): string {
-  const limits = [
-    ...(priorityCap === null ? [] : [`priority ≤ ${priorityCap}`]),
-    ...(pool === undefined ? [] : [`pool ${shownText(pool)}`]),
-    ...(label === undefined ? [] : [`label ${shownText(label)}`]),
-    ...(sizeClassCap === undefined ? [] : [`size class ≤ ${sizeClassCap}`]),
-    ...(costCap === undefined ? [] : [`≤ ${costCap} min`]),
-    ...(top ? ["with the top class"] : []),
-  ];
-  return limits.length === 0 ? "–" : limits.join(", ");
 }
