@@ -1,4 +1,3 @@
-import { stream } from "hono/streaming";
 import type { jobEndpoints } from "#api/endpoints/job-endpoints.ts";
 import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
 import type { GraphId } from "#graphs/graph-id.ts";
@@ -7,7 +6,6 @@ import { jobDetail } from "#graphs/job-detail.store.ts";
 import { reportRun } from "#graphs/outside/report-run.ts";
 import { jobWaiting } from "#graphs/times/job-waiting.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
-import { asAttachment } from "../http/as-attachment.ts";
 import { eventStream } from "../http/event-stream.ts";
 import { logAnswer, mostLogBytes } from "../http/log-answer.ts";
 import { logEvents, mostLogBytesPerEvent } from "../http/log-events.ts";
@@ -16,10 +14,10 @@ import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { manifestSchema } from "../manifest-schema.ts";
 import { readRunLog } from "../run-log.ts";
 import { runManifest } from "../run-manifest.ts";
-import { readRunOutput } from "../run-output.ts";
 import { found } from "./found.ts";
 import { graphIdOf } from "./graph-of-call.ts";
 import type { HandlerServices } from "./handler-services.ts";
+import { outputAnswer } from "./output-answer.ts";
 import { runOfCall } from "./run-of-call.ts";
 
 export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEndpoints> {
@@ -65,15 +63,7 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
       return eventStream(context, ticket, logEvents(read, from));
     },
     async runOutput({ params, context }) {
-      const { output, name } = await runOfCall(db, params);
-      const file = found(
-        await readRunOutput(blobs, output, params.path),
-        `output "${params.path}" of ${name}`,
-      );
-      asAttachment(context, params.path, file.digest);
-      return stream(context, async (body) => {
-        for await (const chunk of file.chunks) await body.write(chunk);
-      });
+      return outputAnswer(context, blobs, await runOfCall(db, params), params.path);
     },
     async runManifest({ params }) {
       const { graph, output, name } = await runOfCall(db, params);

@@ -1,5 +1,4 @@
 import type { Context } from "hono";
-import { stream } from "hono/streaming";
 import { type Principal, type Where, wholeFarm } from "#access/principal.ts";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
 import { listShareLinks, type ShareLink } from "#access/share-links/share-link.store.ts";
@@ -11,15 +10,15 @@ import type { SharedObject } from "#core/shared-object.ts";
 import { graphSummary } from "#graphs/graph-summary.store.ts";
 import { comparisonCache } from "#perf/history/comparison-cache.ts";
 import { askComparison } from "#perf/history/read-comparison.ts";
-import { asAttachment } from "../http/as-attachment.ts";
 import { logAnswer, mostLogBytes } from "../http/log-answer.ts";
 import { logPositionOf } from "../http/log-position.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { readRunLog } from "../run-log.ts";
-import { findRunOutput, readRunOutput } from "../run-output.ts";
+import { findRunOutput } from "../run-output.ts";
 import { found } from "./found.ts";
 import { graphIdOf } from "./graph-of-call.ts";
 import type { HandlerServices } from "./handler-services.ts";
+import { outputAnswer } from "./output-answer.ts";
 import { runOfCall } from "./run-of-call.ts";
 
 export function shareHandlers(services: HandlerServices): HandlersFor<typeof shareEndpoints> {
@@ -124,15 +123,7 @@ function openingHandlers(
     async sharedOutput({ context, caller }) {
       const { object } = await opened(context, caller);
       if (object.kind !== "output") throw opensOnly(object);
-      const { output, name } = await runOfCall(db, object);
-      const file = found(
-        await readRunOutput(blobs, output, object.path),
-        `output "${object.path}" of ${name}`,
-      );
-      asAttachment(context, object.path, file.digest);
-      return stream(context, async (body) => {
-        for await (const chunk of file.chunks) await body.write(chunk);
-      });
+      return outputAnswer(context, blobs, await runOfCall(db, object), object.path);
     },
     async sharedComparison({ context, caller }) {
       const { object } = await opened(context, caller);
