@@ -181,6 +181,8 @@ const services = [
   Granaries,
   Workers,
 ];
-const methods = services
-  .flatMap(({ methods: of }) => of.map((each) => [pathOf(each), each] as const))
-  .filter(([path]) => path in methodRights);
+/** All methods of the protocols, by path; a farm may serve only some. */
+export const methodsOfProtocols = services.flatMap(({ methods: of }) =>
+  of.map((each) => [pathOf(each), each] as const),
+);
+const methods = methodsOfProtocols.filter(([path]) => path in methodRights);

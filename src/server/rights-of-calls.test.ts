@@ -3,19 +3,8 @@ import type { Endpoint } from "#api/endpoint.ts";
 import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import type { Right } from "#core/right.ts";
 import { readingVerbs } from "#core/verb.ts";
-import { pathOf } from "#grpc/method.ts";
-import {
-  ActionCache,
-  Capabilities,
-  ContentAddressableStorage,
-  Execution,
-} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
-import { PublishBuildEvent } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
-import { Operations } from "#proto/google/longrunning/operations_pb.ts";
-import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
-import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
 import { askServer } from "../../test/support/ask-server.ts";
+import { methodsOfProtocols } from "./endpoints-by-principals.fixture.ts";
 import { methodRights } from "./grpc/method-rights.ts";
 import { aClosedFarm } from "./two-projects.fixture.ts";
 
@@ -133,28 +122,13 @@ test("every endpoint that only reads needs the right to read, or says why it nee
   ]);
 });
 
-const services = [
-  Capabilities,
-  ContentAddressableStorage,
-  ByteStream,
-  ActionCache,
-  Execution,
-  Operations,
-  PublishBuildEvent,
-  Granaries,
-  Workers,
-];
-const methods = services.flatMap(({ methods: of }) =>
-  of.map((each) => [pathOf(each), each] as const),
-);
-
 test("the table of gRPC methods names methods of the protocols", () => {
-  const known = new Set(methods.map(([path]) => path));
+  const known = new Set(methodsOfProtocols.map(([path]) => path));
   expect(Object.keys(methodRights).filter((path) => !known.has(path))).toEqual([]);
 });
 
 describe("every gRPC method that needs a right refuses who has none", () => {
-  const guarded = methods.filter(([path]) => {
+  const guarded = methodsOfProtocols.filter(([path]) => {
     const right = methodRights[path];
     return right !== undefined && needsRight(right);
   });
@@ -170,7 +144,7 @@ describe("every gRPC method that needs a right refuses who has none", () => {
 });
 
 test("every gRPC method states a right, and each that reads needs one", () => {
-  const withoutRight = methods
+  const withoutRight = methodsOfProtocols
     .filter(([path]) => path in methodRights)
     .filter(([path]) => !needsRight(methodRights[path] as Right))
     .map(([path]) => path);
