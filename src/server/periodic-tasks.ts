@@ -5,8 +5,8 @@ import type { Service } from "#core/service.ts";
 
 /** How long after the start the first task with a longer period runs; the others follow one after the other. */
 const firstRunMs = 60_000;
-/** The number of first runs within another such time. */
-const firstRunsEach = 30;
+/** First runs are spread, so that not all read the database at once: this many in each further minute. */
+const firstRunsAMinute = 30;
 
 /** Background work. Any number of servers may do it at the same time. */
 export interface PeriodicTask {
@@ -55,7 +55,7 @@ export function startPeriodicTasks(
       inHand.add(work);
       void work.then(() => inHand.delete(work));
     };
-    const afterMs = firstMs + (index * firstMs) / firstRunsEach;
+    const afterMs = firstMs + (index * firstMs) / firstRunsAMinute;
     const first = afterMs < task.everyMs ? setTimeout(start, afterMs).unref() : undefined;
     const endTimer = startPacedTimer(
       task.everyMs,

@@ -16,8 +16,8 @@ interface RemovedDefinitions {
 }
 
 /**
- * Deletes catalogs that nobody has used since a time, and definitions that nothing has any more. Any number of servers
- * may do this at once.
+ * Deletes catalogs that nobody has used since a time, and definitions to which no catalog and no job refers. Any number
+ * of servers may do this at once.
  *
  * Definitions are looked for without a lock, because that reads whole tables. The transaction that deletes the found ones
  * looks again, while nobody else stores definitions.

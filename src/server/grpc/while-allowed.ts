@@ -30,7 +30,7 @@ export async function* whileAllowed<T>(
         continue;
       }
       if (news.done === true) return;
-      // Requested before the check: the source tells states, and would skip one that is over when the check is done.
+      // Requested before the check: the source yields states, and would skip one that is over when the check is done.
       next = source.next();
       next.catch(() => {});
       await check();

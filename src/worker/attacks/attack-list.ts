@@ -43,7 +43,7 @@ const calls = <Name extends string>(named: Record<Name, RefusedCall>): Record<Na
 /**
  * What a hostile job may try, by name, and the part of the worker that stops it.
  *
- * `test/isolation/sandbox-attacks/` tries each one; `attacks-not-stopped.ts` tells what a worker does not stop.
+ * `test/isolation/sandbox-attacks/` tries each one; `attacks-not-stopped.ts` lists what a worker does not stop.
  */
 const attackList = {
   ...by("files", "sandbox")(

@@ -35,7 +35,7 @@ const remedies: Readonly<Partial<Record<Defence, string>>> = {
   "private network": "no worker stops this",
 };
 
-/** With more attacks of one cause, only their areas and numbers are told. */
+/** With more attacks of one cause, only their areas and numbers are listed. */
 const mostNamed = 4;
 
 /** Describes for people what a worker does not stop, by cause: one line of at most 1,024 characters. */

@@ -47,7 +47,9 @@ test("a group is not taken for empty while no file handle is free to read it", a
     const taken = [];
     try {
       for (;;) taken.push(openSync("/dev/null"));
-    } catch {}
+    } catch {
+      // No handle is free any more.
+    }
     const killed = killAllIn(process.argv[1], undefined);
     setTimeout(() => {
       for (const each of taken) closeSync(each);
