@@ -26,6 +26,7 @@ import { nameRepository } from "#graphs/repository.store.ts";
 import { repositoryAccess } from "#graphs/repository-access.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { withBenchDatabase } from "./bench-database.ts";
+import { quantile } from "./show/quantile.ts";
 
 interface CatalogFigures {
   readonly definitions: number;
@@ -42,7 +43,7 @@ interface CatalogFigures {
 
 interface PreviewFigures {
   readonly jobs: number;
-  /** Directly after the push, as the person who pushed it sees it. */
+  /** Directly after the push, as the person who pushed it sees it: the median of five pushes of changed definitions. */
   readonly afterPushMs: number;
   /** The same catalog for another branch. */
   readonly otherBranchMs: number;
@@ -79,9 +80,11 @@ function definitionFile(file: number, edition = 0): string {
   return `${top}jobs:\n  build/${file}: { commands: make, outputs: dist }\n${jobs.join("\n")}\n`;
 }
 
-function definitionFiles(jobs: number): Record<string, string> {
+function definitionFiles(jobs: number, edition = 0): Record<string, string> {
   const files = Array.from({ length: Math.ceil(jobs / jobsInAFile) }, (_, file) => file);
-  return Object.fromEntries(files.map((file) => [`suite-${file}.yml`, definitionFile(file)]));
+  return Object.fromEntries(
+    files.map((file) => [`suite-${file}.yml`, definitionFile(file, edition)]),
+  );
 }
 
 /** The services that catalogs need, in their own directory. */
@@ -170,20 +173,23 @@ export async function measurePreview(db: Db, jobs = 5_000): Promise<PreviewFigur
     const warm = await pushCatalog(services, { files: definitionFiles(1_000) }, everybody);
     for (const branch of ["a", "b", "c"])
       await previewGraph(services, { catalog: warm.digest, branch });
-    const { digest: catalog } = await pushCatalog(
-      services,
-      { files: definitionFiles(jobs) },
-      everybody,
-    );
+    let catalog = "";
     const look = (branch: string, by = services) =>
       timed(() => previewGraph(by, { catalog, branch }));
-    const [first, afterPushMs] = await look("main");
+    // One plan takes 50 to 110 ms, depending on the garbage collection that falls into it.
+    const afterPush: number[] = [];
+    for (let edition = 0; edition < 5; edition++) {
+      const files = definitionFiles(jobs, edition);
+      ({ digest: catalog } = await pushCatalog(services, { files }, everybody));
+      afterPush.push((await look("main"))[1]);
+    }
+    const [first] = await look("main");
     const [, otherBranchMs] = await look("work");
     const [, sameAgainMs] = await look("work");
     const [, afterRestartMs] = await look("main", farm.services());
     return {
       jobs: first.jobs.length,
-      afterPushMs,
+      afterPushMs: quantile(afterPush, 0.5),
       otherBranchMs,
       sameAgainMs,
       afterRestartMs,
