@@ -29,6 +29,7 @@ export interface WorkOptions {
   readonly hide?: readonly string[];
   readonly allowRootJobs?: boolean;
   readonly allowCalls?: string;
+  readonly privateNetwork?: boolean;
   /** False with `--no-namespaces`. */
   readonly namespaces?: boolean;
   readonly onlyFor?: readonly string[];
@@ -90,6 +91,10 @@ export function withWorkOptions(command: Command): Command {
     .option(
       "--no-namespaces",
       "let no job make user namespaces, as sandboxes inside of jobs need (GRANGE_WORKER_NO_NAMESPACES)",
+    )
+    .option(
+      "--private-network",
+      "give jobs with network access a network without the machine's loopback, by slirp4netns (GRANGE_WORKER_PRIVATE_NETWORK)",
     )
     .option(
       "--show <path>",
@@ -175,6 +180,7 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
           ? {}
           : { allowedCalls: callNames(options.allowCalls) }),
         ...(options.namespaces === false ? { allowsNamespaces: false } : {}),
+        ...(options.privateNetwork === true ? { privateNetwork: true } : {}),
         ...(options.show === undefined
           ? {}
           : { shownPaths: options.show.map((path) => resolve(path)) }),

@@ -51,6 +51,8 @@ export const WorkerConfig = z.object({
   allowedCalls: z.array(z.enum(Object.keys(refusedCalls) as RefusedCall[])).default([]),
   /** Whether jobs may create user namespaces, which they need for sandboxes of their own. */
   allowsNamespaces: z.boolean().default(true),
+  /** Whether jobs with network access get a network of their own, without the machine's loopback, by slirp4netns. */
+  privateNetwork: z.boolean().default(false),
   /** The PATH of jobs that set none. */
   path: z.string().min(1).default("/usr/local/bin:/usr/bin:/bin"),
   /** The home directory whose content is hidden from jobs, except tools on PATH. */
@@ -152,6 +154,7 @@ const WorkerEnvironment = z.object({
   /** Names, separated by commas. */
   GRANGE_WORKER_ALLOW_CALLS: z.string().default("").transform(callNames),
   GRANGE_WORKER_NO_NAMESPACES: z.stringbool().default(false),
+  GRANGE_WORKER_PRIVATE_NETWORK: z.stringbool().default(false),
   GRANGE_WORKER_STORE_BYTES: Int.optional(),
   GRANGE_WORKER_LOG_LIMIT_BYTES: Int.optional(),
   GRANGE_WORKER_OUTPUT_LIMIT_BYTES: Int.optional(),
@@ -202,6 +205,7 @@ export function readWorkerConfig(
     allowRootJobs: e.GRANGE_ALLOW_ROOT_JOBS,
     allowedCalls: e.GRANGE_WORKER_ALLOW_CALLS,
     allowsNamespaces: !e.GRANGE_WORKER_NO_NAMESPACES,
+    privateNetwork: e.GRANGE_WORKER_PRIVATE_NETWORK,
     storeBytes: e.GRANGE_WORKER_STORE_BYTES,
     logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,
     outputLimitBytes: e.GRANGE_WORKER_OUTPUT_LIMIT_BYTES,

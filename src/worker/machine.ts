@@ -57,6 +57,7 @@ export type MachineSettings = Pick<
   | "allowRootJobs"
   | "allowedCalls"
   | "allowsNamespaces"
+  | "privateNetwork"
   | "slots"
   | "cpus"
   | "memoryBytes"

@@ -160,10 +160,11 @@ export const findingsOfSecurity: readonly Finding[] = [
       { file: "src/worker/worker.test.ts", titled: /no further directories of the host/ },
       { file: "src/worker/sandbox/system-calls/seccomp-filter.test.ts" },
       { file: "src/worker/sandbox/system-calls/restricted-jobs.test.ts" },
+      // Loopback stays reachable for jobs with network access unless the worker has --private-network (decision 95).
+      { file: "src/worker/sandbox/private-network.test.ts" },
     ],
     // Sockets to the hypervisor (AF_VSOCK) and keyrings, which have no namespaces, were open to jobs without network.
     samePlaces: 2,
-    left: "with `network: true` a job reaches loopback of its machine (documented)",
   },
   {
     id: "security 16",

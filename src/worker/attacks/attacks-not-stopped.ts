@@ -32,7 +32,7 @@ const remedies: Readonly<Partial<Record<Defence, string>>> = {
   "process limit": "no limit of processes",
   "memory limit": "without --memory",
   "disk quota": "without --disk",
-  "private network": "no worker stops this",
+  "private network": "without --private-network",
 };
 
 /** With more attacks of one cause, only their areas and numbers are listed. */

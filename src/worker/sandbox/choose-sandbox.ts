@@ -8,6 +8,7 @@ import type { Defence } from "../attacks/attack-list.ts";
 import type { HelperShell } from "../helper-shell.ts";
 import { type HostImageSettings, hostImage } from "../image/host-image.ts";
 import { toolPath } from "../tool-path.ts";
+import { openPrivateNetwork, type PrivateNetwork, withPrivateNetwork } from "./private-network.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { sandboxKinds } from "./sandbox-kinds.ts";
 import { chooseRestriction, type Restriction } from "./system-calls/choose-restriction.ts";
@@ -27,6 +28,8 @@ interface SandboxSettings extends HostImageSettings {
   readonly allowedCalls: readonly RefusedCall[];
   /** Whether jobs may make user namespaces. */
   readonly allowsNamespaces: boolean;
+  /** Whether jobs with network access get a network namespace of their own. */
+  readonly privateNetwork: boolean;
 }
 
 interface ChosenSandbox {
@@ -56,7 +59,14 @@ export async function chooseSandbox(
 ): Promise<ChosenSandbox> {
   const refused: string[] = [];
   const restriction = await chooseRestriction(settings, runDir);
-  const view = [...(await hostImage(settings).rootFileSystem(runDir)), ...restriction.view];
+  const privateNetwork = settings.privateNetwork
+    ? await openPrivateNetwork(shell, settings.path, runDir)
+    : undefined;
+  const view = [
+    ...(await hostImage(settings).rootFileSystem(runDir)),
+    ...restriction.view,
+    ...(privateNetwork?.view ?? []),
+  ];
   for (const kind of sandboxKinds) {
     if (settings.sandbox !== "auto" && settings.sandbox !== kind.kind) continue;
     const unusable = kind.unusable?.();
@@ -70,14 +80,15 @@ export async function chooseSandbox(
       try {
         const network = await tryOut(shell, sandbox, settings.path, runDir);
         return {
-          sandbox,
+          sandbox:
+            privateNetwork === undefined ? sandbox : withPrivateNetwork(sandbox, privateNetwork),
           name,
           why: refused.join("; "),
           user: userOf(sandbox),
-          stops: stoppedBy(sandbox, restriction),
+          stops: stoppedBy(sandbox, restriction, privateNetwork),
           ...(sandbox.isolates
             ? {
-                network: `${network}; with network, the machine's and its loopback; ${restriction.abstractSockets}`,
+                network: `${network}; with network, ${networkText(restriction, privateNetwork)}`,
                 systemCalls: restriction.systemCalls,
               }
             : { network, systemCalls: "not filtered, since there is no sandbox" }),
@@ -103,9 +114,22 @@ function rootJobs(refused: readonly string[]): Fault {
   );
 }
 
-function stoppedBy({ isolates, ownProc }: Sandbox, { stops }: Restriction): Defence[] {
+/** An own network namespace has its own abstract sockets, too. */
+function stoppedBy(
+  { isolates, ownProc }: Sandbox,
+  { stops }: Restriction,
+  privateNetwork: PrivateNetwork | undefined,
+): Defence[] {
   if (!isolates) return [];
-  return ["sandbox", ...(ownProc ? (["own /proc"] as const) : []), ...stops];
+  const byNetwork: Defence[] =
+    privateNetwork === undefined ? [] : ["private network", "abstract-socket scope"];
+  return ["sandbox", ...(ownProc ? (["own /proc"] as const) : []), ...stops, ...byNetwork];
+}
+
+function networkText({ abstractSockets }: Restriction, own: PrivateNetwork | undefined): string {
+  return own === undefined
+    ? `the machine's and its loopback; ${abstractSockets}`
+    : "its own, connected by slirp4netns: loopback and abstract sockets of the machine are out of reach";
 }
 
 function userOf({ isolates }: Sandbox): string {
