@@ -17,10 +17,16 @@ export type Commit = z.infer<typeof Commit>;
 /** A subject may be very long; pages show at most this much, in characters. */
 const maxSubjectLength = 1_000;
 
-/** Reads a commit from a mirror that contains it. */
+/** Reads a commit from a mirror that contains it; of a tag object, the commit that it names. */
 export async function readCommit(git: Git, mirror: string, sha: CommitSha): Promise<Commit> {
   const { exitCode, stdout, stderr } = await git.run(
-    ["log", "-1", "--no-show-signature", "--format=%H%x00%P%x00%an%x00%ae%x00%ct%x00%s", sha],
+    [
+      "log",
+      "-1",
+      "--no-show-signature",
+      "--format=%H%x00%P%x00%an%x00%ae%x00%ct%x00%s",
+      `${sha}^{commit}`,
+    ],
     { directory: mirror },
   );
   if (exitCode !== 0) throw gitFault(mirror, stderr);

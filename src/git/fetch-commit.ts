@@ -2,7 +2,7 @@ import { CommitSha } from "#core/commit-sha.ts";
 import { forAWhile } from "#core/for-a-while.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import { sharedTurns } from "#scheduling/shared-turns.ts";
-import { type Commit, readCommit } from "./commit.ts";
+import type { Commit } from "./commit.ts";
 import { fetchFromLocal, repositoryAt } from "./fetch-from-local.ts";
 import { fetchFromRemote } from "./fetch-from-remote.ts";
 import { type Mirror, openMirror } from "./mirror.ts";
@@ -46,9 +46,6 @@ interface MirrorsOptions {
   readonly workingDirectory: string;
 }
 
-/** The number of cached commit texts; some hundred bytes each. */
-const keptCommits = 10_000;
-
 /** How long the found repository of a directory is cached. */
 const samePlaceMs = 5_000;
 const keptPlaces = 1_000;
@@ -56,13 +53,7 @@ const keptPlaces = 1_000;
 export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions): Mirrors {
   const mirrors = new Map<string, Promise<Mirror>>();
   const turns = sharedTurns();
-  const commits = recentlyUsed<Promise<Commit>>(keptCommits);
   const repositories = recentlyUsed<() => Promise<string>>(keptPlaces);
-
-  /** Reads a commit's own data, which never changes. */
-  function commitIn(mirror: string, sha: CommitSha): Promise<Commit> {
-    return commits.get(`${mirror}\n${sha}`, () => readCommit(git, mirror, sha));
-  }
 
   /** Returns the result of `repositoryAt`, which runs once for callers within a short time. */
   function repositoryOf(path: string): Promise<string> {
@@ -99,7 +90,7 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
         throw reason;
       };
       const found = async ({ sha, branch, ref }: FoundRevision): Promise<FetchedCommit> => ({
-        ...(await commitIn(mirror.path, sha)),
+        ...(await mirror.commit(sha)),
         ...(branch === undefined ? {} : { branch }),
         ...(ref === undefined ? {} : { ref }),
         repository: withoutPassword(where),

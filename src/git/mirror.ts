@@ -5,6 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CommitSha } from "#core/commit-sha.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import { syncDirectory, syncFile } from "#machine/write-durably.ts";
+import { type Commit, readCommit } from "./commit.ts";
 import { gitFault } from "./git-fault.ts";
 import { withoutPassword } from "./repository-address.ts";
 import type { Git } from "./run-git.ts";
@@ -16,6 +17,8 @@ export interface Mirror {
   readonly path: string;
   /** Returns the id of a commit in the mirror; undefined when it is absent or the name is not plain. */
   resolve(revision: string): Promise<CommitSha | "ambiguous" | undefined>;
+  /** Reads a commit of the mirror, by its full id; rejects when it is absent. */
+  commit(sha: CommitSha): Promise<Commit>;
   /** Fetches one ref or id with its history; returns false when the server refuses it. */
   fetch(source: string, revision: string, signal?: AbortSignal): Promise<boolean>;
   /** Fetches all branches and tags. */
@@ -32,7 +35,7 @@ const abandonedAfterMs = fetchTimeoutMs + 5 * 60_000;
 const attempts = 5;
 
 /** Each takes some hundred bytes. */
-const keptIds = 10_000;
+const keptCommits = 10_000;
 
 /**
  * Opens the mirror of `source` (a URL or a path) in a directory of mirrors. Creates it when it is new, and again when
@@ -61,7 +64,10 @@ export async function openMirror(git: Git, directory: string, source: string): P
         [...args, ...more, "--end-of-options", access.url, ...refspecs],
         options,
       );
-      if (exitCode === 0) return { done: true };
+      if (exitCode === 0) {
+        fetches += 1;
+        return { done: true };
+      }
       // Another process is fetching into this mirror.
       const isLocked = /\.lock|cannot lock ref/i.test(stderr);
       if (!isLocked || attempt === attempts) return { done: false, stderr };
@@ -69,24 +75,44 @@ export async function openMirror(git: Git, directory: string, source: string): P
     }
   }
 
-  /** Full ids of commits that are in the mirror: a mirror never loses a commit. */
-  const here = recentlyUsed<CommitSha>(keptIds);
+  /** By full id: a mirror never loses a commit, and its text never changes. */
+  const known = recentlyUsed<Commit>(keptCommits);
+  /** By the number of fetches before it and the id: a read that began before a fetch may not see its commits. */
+  const reads = new Map<string, Promise<Commit>>();
+  let fetches = 0;
+
+  async function readAndKeep(sha: CommitSha): Promise<Commit> {
+    const commit = await readCommit(git, path, sha);
+    known.set(sha, commit);
+    return commit;
+  }
+
+  async function commit(sha: CommitSha): Promise<Commit> {
+    const there = known.peek(sha);
+    if (there !== undefined) return there;
+    const key = `${fetches} ${sha}`;
+    const read = reads.get(key) ?? readAndKeep(sha).finally(() => reads.delete(key));
+    reads.set(key, read);
+    return read;
+  }
 
   return {
     path,
+    commit,
 
     async resolve(revision) {
-      const known = here.peek(revision);
-      if (known !== undefined) return known;
+      const full = CommitSha.safeParse(revision).data;
+      // The text of the commit is needed next in any case.
+      if (full !== undefined)
+        return commit(full).then(
+          ({ sha }) => sha,
+          () => undefined,
+        );
       const { exitCode, stdout, stderr } = await git.run(
         ["rev-parse", "--verify", "--end-of-options", `${revision}^{commit}`],
         { directory: path },
       );
-      if (exitCode === 0) {
-        const sha = CommitSha.parse(stdout.toString("latin1").trim());
-        if (sha === revision) here.set(sha, sha);
-        return sha;
-      }
+      if (exitCode === 0) return CommitSha.parse(stdout.toString("latin1").trim());
       return /ambiguous/i.test(stderr) ? "ambiguous" : undefined;
     },
 
