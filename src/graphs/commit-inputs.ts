@@ -185,13 +185,13 @@ export class CommitInputReader {
   /** Returns the submodules of a commit without fetching them. */
   async submodules(commit: CommitPlace): Promise<Submodule[]> {
     const { git } = this.#services;
-    const mirror = await this.#mirrorOf(commit);
+    // Jobs that may read submodules read files of the commit, which is listed for these in any case.
+    const { mirror, links } = await this.#list(commit);
+    if (links.length === 0) return [];
     const urls = await this.#submoduleUrls.get(`${mirror}\n${commit.sha}`, () =>
       readSubmoduleUrls(git, mirror, commit.sha),
     );
-    // Most commits have none, and their trees are large.
-    if (urls === undefined) return [];
-    return submodulesOf(commit.url, (await this.#list(commit)).links, urls);
+    return urls === undefined ? [] : submodulesOf(commit.url, links, urls);
   }
 
   #usesLfs(

@@ -4,7 +4,7 @@ import { problemNowhere } from "#definitions/definition-origin.ts";
 import { DefinitionProblems } from "#definitions/definition-problems.ts";
 import { readSourceFile } from "#definitions/source-file.ts";
 import { SourceRepository } from "#definitions/sources-key.ts";
-import { listCommitTree } from "#git/commit-tree.ts";
+import type { CommitEntry } from "#git/commit-tree.ts";
 import { readObjects } from "#git/read-objects.ts";
 import type { Git } from "#git/run-git.ts";
 import {
@@ -30,16 +30,16 @@ const Pointer = z.strictObject({
 export type DefinitionsPointer = z.infer<typeof Pointer>;
 
 /**
- * Reads a commit's pointer to definitions; returns undefined if it has none.
+ * Reads a commit's pointer to definitions; returns undefined if it has none. `entries`: what `listDefinitions` returned.
  *
  * Throws `DefinitionProblems` for an unreadable pointer, and for a commit that also has definitions: it would be
  * unclear which of both apply.
  */
 export async function definitionsPointer(
   git: Git,
-  { mirror, sha }: MirroredCommit,
+  { mirror }: MirroredCommit,
+  entries: readonly CommitEntry[],
 ): Promise<DefinitionsPointer | undefined> {
-  const { entries } = await listCommitTree(git, mirror, sha, definitionsDirectory);
   const entry = entries.find(({ kind, path }) => kind === "file" && path === pointerFile);
   if (entry === undefined) return undefined;
   const other = entries.find(

@@ -29,6 +29,7 @@ import { type DefinitionsPointer, definitionsPointer, pointerFile } from "./defi
 import {
   definitionsTree,
   isDefinitionFile,
+  listDefinitions,
   noDefinitions,
   readDefinitionFiles,
 } from "./read-definition-files.ts";
@@ -244,7 +245,8 @@ async function ofCommit(
     definitionsTree(git, commit),
   );
   if (tree === undefined) throw noDefinitions(commit.sha);
-  const read = () => readDefinitionFiles(git, commit, cache);
+  const read = async () =>
+    readDefinitionFiles(git, commit, await listDefinitions(git, commit), cache);
   const known = await catalogOfTree(db, repository, tree);
   const ownTree = isOfCommit ? tree : undefined;
   if (known?.hasPlaces === true) {
@@ -265,9 +267,10 @@ async function ofCommit(
     };
   }
   // A directory with a pointer is not cached: its content depends on the other commit.
-  const pointer = await definitionsPointer(git, commit);
+  const entries = await listDefinitions(git, commit);
+  const pointer = await definitionsPointer(git, commit, entries);
   if (pointer !== undefined) return pointedAt(services, pointer, own);
-  const templates = await read();
+  const templates = await readDefinitionFiles(git, commit, entries, cache);
   const catalog = await templateCatalogOf(templates);
   const places = placesOfJobs(templates);
   return {

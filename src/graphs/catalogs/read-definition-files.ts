@@ -11,7 +11,7 @@ import {
 import { templatesIn } from "#definitions/read-templates.ts";
 import { readSourceFile, type SourceFile } from "#definitions/source-file.ts";
 import type { Templates } from "#definitions/templates.ts";
-import { listCommitTree } from "#git/commit-tree.ts";
+import { type CommitEntry, listCommitTree } from "#git/commit-tree.ts";
 import { gitFault } from "#git/git-fault.ts";
 import { readObjects } from "#git/read-objects.ts";
 import type { Git } from "#git/run-git.ts";
@@ -41,17 +41,26 @@ export async function definitionsTree(
   throw gitFault(mirror, stderr);
 }
 
+/** Lists the files in the directory of definitions, and below it. */
+export async function listDefinitions(
+  git: Git,
+  { mirror, sha }: MirroredCommit,
+): Promise<readonly CommitEntry[]> {
+  return (await listCommitTree(git, mirror, sha, definitionsDirectory)).entries;
+}
+
 /**
  * Reads `.grange/*.yml` and `.grange/*.yaml` of a commit. Subdirectories are ignored, because other tools may use them.
  *
- * Files that were read before, in any commit, are not read again. Throws `DefinitionProblems`.
+ * `entries`: what `listDefinitions` returned. Files that were read before, in any commit, are not read again. Throws
+ * `DefinitionProblems`.
  */
 export async function readDefinitionFiles(
   git: Git,
   commit: MirroredCommit,
+  entries: readonly CommitEntry[],
   cache: CatalogCache,
 ): Promise<Templates> {
-  const { entries } = await listCommitTree(git, commit.mirror, commit.sha, definitionsDirectory);
   const files = entries
     .filter(({ kind, path }) => kind === "file" && path.split("/").length === 2)
     .filter(({ path }) => isDefinitionFile(path))
