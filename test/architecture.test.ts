@@ -181,6 +181,9 @@ const mayImport: Record<string, readonly string[]> = {
     "backup",
     // To open an envelope: the command checks the server's signature.
     "access",
+    // To check the digests of blobs that a command reads, and to decode trees of inputs.
+    "cas",
+    "proto",
   ],
 };
 

@@ -242,6 +242,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "what was done on the farm, by whom and why",
     load: async () => (await import("./commands/audit.ts")).describeAudit,
   },
+  mcp: {
+    summary: "serve the farm's graphs, logs and failures to coding assistants",
+    load: async () => (await import("./commands/mcp.ts")).describeMcp,
+  },
   retention: {
     summary: "how long graphs and records are kept, and labels that keep graphs",
     load: async () => (await import("./commands/retention.ts")).describeRetention,

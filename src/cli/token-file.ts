@@ -11,11 +11,17 @@ export async function tokenFor(
     file === undefined ? [fromEnvironment, "GRANGE_TOKEN"] : [await textOf(file), file];
   if (token === undefined) return undefined;
   // For any other text, fetch would fail with a message about headers that contains the token.
-  if (/^grange_[A-Za-z0-9_-]{43}$/.test(token.trim())) return token.trim();
-  // A signed token, of an issuer that the farm may trust.
-  if (/^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(token.trim())) return token.trim();
+  if (isToken(token.trim())) return token.trim();
   throw new UsageError(
     `${source} holds no token: one begins with grange_ and has 50 characters, as \`grange token create\` prints it`,
+  );
+}
+
+/** Returns whether a text has the form of a farm's token, or of a signed token of an issuer that the farm may trust. */
+export function isToken(text: string): boolean {
+  return (
+    /^grange_[A-Za-z0-9_-]{43}$/.test(text) ||
+    /^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(text)
   );
 }
 

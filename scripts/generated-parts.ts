@@ -1,0 +1,31 @@
+import { endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
+import { endpointTables } from "../src/api/endpoints/endpoint-tables.ts";
+import { mcpToolsTable } from "../src/cli/mcp/tools-table.ts";
+import { limitsTable } from "../src/server/request-limits/limits-table.ts";
+
+/** A part of a document that follows from the code. It is between `<!-- NAME: begin -->` and `<!-- NAME: end -->`. */
+interface GeneratedPart {
+  /** Below docs/. */
+  readonly file: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+export function generatedParts(): readonly GeneratedPart[] {
+  return [
+    { file: "http-api.md", name: "endpoints", text: endpointTables(endpointGroups) },
+    { file: "http-api.md", name: "limits", text: limitsTable() },
+    { file: "assistants.md", name: "tools", text: mcpToolsTable() },
+  ];
+}
+
+/** Returns the document with the part in its place. Throws when the document has no markers for it. */
+export function withPart(document: string, { file, name, text }: GeneratedPart): string {
+  const [begin, end] = [`<!-- ${name}: begin -->\n`, `<!-- ${name}: end -->`];
+  const [before, rest] = document.split(begin);
+  const after = rest?.split(end)[1];
+  if (before === undefined || after === undefined) {
+    throw new Error(`docs/${file} has no markers of ${name}`);
+  }
+  return `${before}${begin}${text}\n${end}${after}`;
+}

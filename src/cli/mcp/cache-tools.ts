@@ -1,0 +1,226 @@
+import { z } from "zod";
+import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
+import { granaryEndpoints } from "#api/endpoints/granary-endpoints.ts";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
+import type { ExecutionDetail } from "#api/execution.ts";
+import type { Graph, Run } from "#api/graph.ts";
+import { parseDigestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { ApiClient } from "../api/api-client.ts";
+import { readBlob } from "../read-blob.ts";
+import { compareActions } from "./compare-actions.ts";
+import { compareInputs, type InputComparison } from "./compare-inputs.ts";
+import { graphArgument, shortRun } from "./graph-tools.ts";
+import { type Tool, tool } from "./tool.ts";
+
+/** Earlier graphs of the repository that are asked for the job. */
+const mostEarlierGraphs = 20;
+
+/** Why results were not found in the cache. */
+export const cacheTools: readonly Tool[] = [
+  tool({
+    name: "explain_cache_miss",
+    title: "Explain a cache miss",
+    description:
+      "Explains why a job was executed instead of taken from the cache: compares its action with that of its last execution before, or two executions with each other, and names changed arguments, variables, platform properties and input files.",
+    input: z.object({
+      graph: graphArgument,
+      job: z.string().max(1_024).optional().describe("The job of the graph"),
+      execution: z.uuid().optional().describe("Instead of a job: the execution to explain"),
+      before: z.uuid().optional().describe("The earlier execution; needed with `execution`"),
+      limit: z.number().int().min(1).max(500).default(50).describe("Input files to name"),
+    }),
+    async run(api, { graph, job, execution, before, limit }) {
+      if (execution !== undefined && before !== undefined) {
+        return explained(api, before, execution, limit, undefined);
+      }
+      if (job === undefined || execution !== undefined) {
+        throw new Fault(
+          "invalid_argument",
+          "say what to explain: `job` with `graph`, or `execution` with `before`",
+        );
+      }
+      return explainJob(api, graph, job, limit);
+    },
+  }),
+  tool({
+    name: "list_cache_misses",
+    title: "List cache misses of a local build",
+    description:
+      "Lists builds that ran with a granary (`grange exec`), or with `build` the results that one of them did not find, each with the reason: not made before, not indexed, too large, farm away.",
+    input: z.object({
+      build: z.uuid().optional().describe("The build's id"),
+      project: z.string().max(200).default("default"),
+      limit: z.number().int().min(1).max(200).default(50),
+    }),
+    async run(api, { build, project, limit }) {
+      if (build === undefined) {
+        const { builds } = await api.call(granaryEndpoints.granaryBuilds, {
+          query: { project, limit },
+        });
+        const short = builds.map(({ id, command, commit, machine, endedAt, counts }) => ({
+          id,
+          command,
+          commit,
+          machine,
+          endedAt,
+          counts,
+        }));
+        return {
+          lines: [
+            `${short.length} builds:`,
+            ...short.map(
+              ({ id, command, counts }) =>
+                `${id} ${command.slice(0, 100)}: ${counts.missed} missed, ${counts.unreachable} without the farm`,
+            ),
+          ],
+          data: { builds: short },
+        };
+      }
+      const report = await api.call(granaryEndpoints.granaryBuild, { params: { build } });
+      const missed = report.asked.filter(({ because }) => because !== null).slice(0, limit);
+      return {
+        lines: [
+          `${report.command}: ${JSON.stringify(report.counts)}`,
+          ...missed.map(
+            ({ namespace, key, because, source }) =>
+              `${namespace} ${key.slice(0, 100)}: ${because} (${source})`,
+          ),
+        ],
+        data: { counts: report.counts, misses: missed, indexes: report.indexes },
+      };
+    },
+  }),
+];
+
+async function explainJob(api: ApiClient, id: string, job: string, limit: number) {
+  const detail = await api.job(id, job);
+  const run = detail.runList.findLast(({ servedBy }) => servedBy === "execution");
+  if (run === undefined) throw new Fault("not_found", `${job} has no run on a worker`);
+  if (run.executionId === null) {
+    const from = run.cachedFrom;
+    return {
+      lines: [
+        run.state === "finished"
+          ? `It was no miss: run ${run.number} was taken from the cache${from === null ? "" : `, as ${from.job ?? "a build"} of graph ${from.graphId ?? "unknown"} made it at ${from.at}`}.`
+          : `Run ${run.number} is ${run.state}; it has no execution yet.`,
+      ],
+      data: { hit: run.state === "finished", run: shortRun(run) },
+    };
+  }
+  const earlier = await earlierExecution(api, detail.graph, job, detail.runList, run);
+  if (earlier === undefined) {
+    return {
+      lines: [
+        `No earlier execution of ${job} is known in the last ${mostEarlierGraphs} graphs of this repository, so there was no result to take.`,
+      ],
+      data: { hit: false, run: shortRun(run), before: null },
+    };
+  }
+  return explained(api, earlier, run.executionId, limit, run);
+}
+
+/** Finds the last execution of the job before a run: in its own graph, then in earlier graphs of the repository. */
+async function earlierExecution(
+  api: ApiClient,
+  graph: Pick<Graph, "id" | "repository">,
+  job: string,
+  runs: readonly Run[],
+  run: Run,
+): Promise<string | undefined> {
+  const own = runs.findLast(
+    ({ number, executionId }) => number < run.number && executionId !== null,
+  );
+  if (own?.executionId) return own.executionId;
+  const graphs = await api.call(graphEndpoints.graphs, {
+    query: { repository: graph.repository, before: graph.id, limit: mostEarlierGraphs },
+  });
+  for (const { id } of graphs) {
+    const found = await api.job(id, job).catch((reason: unknown) => {
+      if (reason instanceof Fault && reason.code === "not_found") return undefined;
+      throw reason;
+    });
+    const execution = found?.runList.findLast(({ executionId }) => executionId !== null);
+    if (execution?.executionId) return execution.executionId;
+  }
+  return undefined;
+}
+
+async function explained(
+  api: ApiClient,
+  beforeId: string,
+  afterId: string,
+  limit: number,
+  run: Run | undefined,
+) {
+  const [before, after] = (await Promise.all(
+    [beforeId, afterId].map((execution) =>
+      api.call(executionEndpoints.execution, { params: { execution } }),
+    ),
+  )) as [ExecutionDetail, ExecutionDetail];
+  const differences = compareActions(before, after);
+  const inputs = differences.some(({ part }) => part === "inputs")
+    ? await inputsOf(api, before, after, limit)
+    : undefined;
+  return {
+    lines: [
+      `compared with execution ${before.id} (${before.outcome ?? before.state})`,
+      ...(before.actionDigest === after.actionDigest ? [sameAction(before, run)] : []),
+      ...differences.map(({ sentence }) => sentence),
+      ...(inputs === undefined ? [] : inputLines(inputs)),
+    ],
+    data: {
+      hit: false,
+      before: before.id,
+      after: after.id,
+      sameAction: before.actionDigest === after.actionDigest,
+      differences,
+      inputs: inputs === undefined || typeof inputs === "string" ? null : inputs,
+    },
+  };
+}
+
+/** Says why the same action was executed again. */
+function sameAction(before: ExecutionDetail, run: Run | undefined): string {
+  if (run !== undefined && run.cause !== "first") {
+    return `It is the same action: it ran again because of a request or a retry (${run.cause}).`;
+  }
+  if (before.exitCode !== 0) {
+    return "It is the same action, and the earlier execution failed: results of failures are not kept.";
+  }
+  return "It is the same action: its result was no longer in the cache, it may not be cached, or it belongs to another trust domain.";
+}
+
+/** Compares the input files; returns a sentence when they cannot be read. */
+async function inputsOf(
+  api: ApiClient,
+  before: ExecutionDetail,
+  after: ExecutionDetail,
+  limit: number,
+): Promise<InputComparison | string> {
+  if (before.inputRoot === null || after.inputRoot === null) return "input files are not known";
+  const projects = new Map([
+    [after.inputRoot, after.project],
+    [before.inputRoot, before.project],
+  ]);
+  try {
+    return await compareInputs(
+      (digest) =>
+        readBlob(api, projects.get(`${digest.hash}/${digest.sizeBytes}`) ?? after.project, digest),
+      parseDigestKey(before.inputRoot),
+      parseDigestKey(after.inputRoot),
+      limit,
+    );
+  } catch (reason) {
+    if (!(reason instanceof Fault)) throw reason;
+    return `the input files cannot be compared: ${reason.message}`;
+  }
+}
+
+function inputLines(inputs: InputComparison | string): string[] {
+  if (typeof inputs === "string") return [inputs];
+  return [
+    ...inputs.differences.map(({ path, change }) => `input ${path}: ${change}`),
+    ...(inputs.isCut ? ["… and there may be more input files that differ"] : []),
+  ];
+}

@@ -1,0 +1,20 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { generatedParts, withPart } from "../scripts/generated-parts.ts";
+import { allEndpoints, endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
+import { signInEndpoints } from "../src/api/endpoints/sign-in-endpoints.ts";
+
+test.each(generatedParts())("docs/$file has the current $name", async (part) => {
+  const document = await readFile(`docs/${part.file}`, "utf8");
+
+  expect(document, "run `npm run docs`").toBe(withPart(document, part));
+});
+
+test("each endpoint is in one part of the document", () => {
+  const listed = endpointGroups.flatMap(({ endpoints }) => Object.values(endpoints));
+
+  expect(new Set(listed).size).toBe(listed.length);
+  expect(new Set(listed)).toEqual(
+    new Set([...Object.values(signInEndpoints), ...Object.values(allEndpoints)]),
+  );
+});
