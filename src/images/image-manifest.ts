@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+
+/** No image in use has as many. */
+const mostLayers = 200;
+
+const BlobDigest = z.string().regex(/^sha256:[a-f0-9]{64}$/, "only sha256 digests are supported");
+
+const Descriptor = z.object({
+  mediaType: z.string().max(256).optional(),
+  digest: BlobDigest,
+  size: z.number().int().nonnegative(),
+});
+
+/** A blob that a manifest names. `size` is in bytes. */
+export type Descriptor = z.infer<typeof Descriptor>;
+
+const Manifest = z.object({
+  schemaVersion: z.literal(2),
+  config: Descriptor,
+  layers: z.array(Descriptor).max(mostLayers, `an image has at most ${mostLayers} layers`),
+});
+
+const Index = z.object({
+  schemaVersion: z.literal(2),
+  manifests: z
+    .array(
+      Descriptor.extend({
+        platform: z
+          .object({ os: z.string(), architecture: z.string(), variant: z.string().optional() })
+          .optional(),
+      }),
+    )
+    .max(1_000),
+});
+
+const text = z.string().max(65_536);
+
+const Config = z.object({
+  config: z
+    .object({
+      Env: z.array(text).max(1_000).nullish(),
+      WorkingDir: text.nullish(),
+      User: text.nullish(),
+    })
+    .nullish(),
+  rootfs: z.object({ diff_ids: z.array(BlobDigest) }),
+});
+
+/** The settings of an image that Grange uses, and the digests of its layers without compression. */
+export interface ImageConfig {
+  readonly environment: readonly (readonly [name: string, value: string])[];
+  readonly workingDirectory: string;
+  /** As the image states it: jobs always run as the user of the sandbox. */
+  readonly user: string;
+  readonly diffIds: readonly string[];
+}
+
+export type ImageManifest = Pick<z.infer<typeof Manifest>, "config" | "layers">;
+
+/** What a registry has under a name: one image, or a list of images for several platforms. */
+type ManifestOrIndex =
+  | { readonly kind: "manifest"; readonly manifest: ImageManifest }
+  | { readonly kind: "index"; readonly manifests: z.infer<typeof Index>["manifests"] };
+
+/** Parses a manifest of OCI, or of Docker in schema 2. Throws `invalid_argument`. */
+export function parseManifest(bytes: Uint8Array, name: string): ManifestOrIndex {
+  const json = parseJson(bytes, `the manifest of ${name}`);
+  const isOld =
+    typeof json === "object" &&
+    json !== null &&
+    "schemaVersion" in json &&
+    json.schemaVersion === 1;
+  if (isOld)
+    throw new Fault(
+      "invalid_argument",
+      `the manifest of ${name} has schema 1 of Docker, which is not supported: push the image with a current tool`,
+    );
+  const isIndex = typeof json === "object" && json !== null && "manifests" in json;
+  if (isIndex) {
+    const index = read(Index, json, `the index of ${name}`);
+    return { kind: "index", manifests: index.manifests };
+  }
+  return { kind: "manifest", manifest: read(Manifest, json, `the manifest of ${name}`) };
+}
+
+/** Returns the image of an index for Linux on this architecture. Throws `invalid_argument` when there is none. */
+export function chooseManifest(
+  manifests: z.infer<typeof Index>["manifests"],
+  architecture: string,
+  name: string,
+): Descriptor {
+  const wanted = { x64: "amd64", arm64: "arm64" }[architecture] ?? architecture;
+  const found = manifests.find(
+    ({ platform }) => platform?.os === "linux" && platform.architecture === wanted,
+  );
+  if (found !== undefined) return found;
+  const offered = manifests
+    .slice(0, 20)
+    .map(({ platform }) => `${platform?.os ?? "?"}/${platform?.architecture ?? "?"}`);
+  throw new Fault(
+    "invalid_argument",
+    `${name} has no image for linux/${wanted}, only for ${offered.join(", ") || "nothing"}`,
+  );
+}
+
+/** Parses the configuration of an image. Throws `invalid_argument`. */
+export function parseImageConfig(
+  bytes: Uint8Array,
+  manifest: ImageManifest,
+  name: string,
+): ImageConfig {
+  const what = `the configuration of ${name}`;
+  const { config, rootfs } = read(Config, parseJson(bytes, what), what);
+  if (rootfs.diff_ids.length !== manifest.layers.length)
+    throw new Fault(
+      "invalid_argument",
+      `${what} has ${rootfs.diff_ids.length} layers, and its manifest has ${manifest.layers.length}`,
+    );
+  const environment = (config?.Env ?? []).flatMap((line): [string, string][] => {
+    const at = line.indexOf("=");
+    return at < 1 || line.includes("\0") ? [] : [[line.slice(0, at), line.slice(at + 1)]];
+  });
+  return {
+    environment,
+    workingDirectory: config?.WorkingDir ?? "",
+    user: config?.User ?? "",
+    diffIds: rootfs.diff_ids,
+  };
+}
+
+function parseJson(bytes: Uint8Array, what: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString("utf8"));
+  } catch {
+    throw new Fault("invalid_argument", `${what} is not JSON`);
+  }
+}
+
+function read<T>(schema: z.ZodType<T>, json: unknown, what: string): T {
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw new Fault("invalid_argument", `${what} is wrong: ${z.prettifyError(parsed.error)}`);
+}

@@ -1,0 +1,326 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { backoffMs } from "#core/backoff.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import {
+  chooseManifest,
+  type Descriptor,
+  type ImageConfig,
+  type ImageManifest,
+  parseImageConfig,
+  parseManifest,
+} from "./image-manifest.ts";
+import { type ImageReference, imageName } from "./image-reference.ts";
+import { basicHeader, bearerHeader, bytesWithin, parseChallenge } from "./registry-access.ts";
+import type { AllowedRegistry, RegistryCredentials } from "./registry-settings.ts";
+
+const manifestTypes = [
+  "application/vnd.oci.image.index.v1+json",
+  "application/vnd.oci.image.manifest.v1+json",
+  "application/vnd.docker.distribution.manifest.list.v2+json",
+  "application/vnd.docker.distribution.manifest.v2+json",
+].join(", ");
+
+const mostManifestBytes = 4 * 1024 * 1024;
+const mostConfigBytes = 8 * 1024 * 1024;
+/** A registry that sends nothing for this long is asked again. */
+const longestSilenceMs = 60_000;
+const mostAttempts = 5;
+
+interface RegistryClientSettings {
+  readonly registries: readonly AllowedRegistry[];
+  readonly credentials: RegistryCredentials;
+  /** A `fetch` that connects to allowed addresses only. */
+  readonly fetch: typeof fetch;
+  /** The names of architectures as in `process.arch`. */
+  readonly architecture: string;
+  /** The pause before the second attempt; it grows with each failure. */
+  readonly pauseMs?: (failures: number) => number;
+}
+
+/** An image as a registry describes it, for this architecture. */
+export interface DescribedImage {
+  /** The digest of its manifest: `sha256:…`. */
+  readonly digest: string;
+  readonly manifest: ImageManifest;
+  readonly config: ImageConfig;
+}
+
+/** Reads images from registries, by the OCI distribution specification. All digests are verified. */
+export class RegistryClient {
+  readonly #settings: RegistryClientSettings;
+  /** Headers for authorization, by origin and repository. */
+  readonly #access = new Map<string, { readonly header: string; readonly untilMs: number }>();
+
+  constructor(settings: RegistryClientSettings) {
+    this.#settings = settings;
+  }
+
+  /** Throws `invalid_argument` for a registry that the operator has not allowed. */
+  assertAllowed({ registry }: ImageReference): void {
+    this.#registryOf(registry);
+  }
+
+  /** Returns the digest that a tag has now; the digest of a reference as it is. Verified. */
+  async resolve(reference: ImageReference, signal?: AbortSignal): Promise<string> {
+    if (reference.digest !== undefined) return reference.digest;
+    return (await this.#readManifest(reference, reference.tag ?? "latest", signal)).digest;
+  }
+
+  /** Reads the manifest and the configuration; of an index, those for Linux on this architecture. */
+  async describe(reference: ImageReference, signal?: AbortSignal): Promise<DescribedImage> {
+    const name = imageName(reference);
+    const at = reference.digest ?? reference.tag ?? "latest";
+    let { digest, bytes } = await this.#readManifest(reference, at, signal);
+    let read = parseManifest(bytes, name);
+    if (read.kind === "index") {
+      const chosen = chooseManifest(read.manifests, this.#settings.architecture, name);
+      ({ digest, bytes } = await this.#readManifest(reference, chosen.digest, signal));
+      read = parseManifest(bytes, name);
+      if (read.kind === "index")
+        throw new Fault(
+          "invalid_argument",
+          `${name} is an index of indexes, which is not supported`,
+        );
+    }
+    const { manifest } = read;
+    if (manifest.config.size > mostConfigBytes)
+      throw new Fault("invalid_argument", `the configuration of ${name} is too long`);
+    const config = await this.#retrying(reference, async (origin) => {
+      const path = `/v2/${reference.repository}/blobs/${manifest.config.digest}`;
+      const answer = await this.#get(origin, reference, path, {}, signal);
+      return verified(await bytesWithin(answer, mostConfigBytes), manifest.config.digest, path);
+    });
+    return { digest, manifest, config: parseImageConfig(config, manifest, name) };
+  }
+
+  /**
+   * Writes a blob to a new file. After an interruption it continues where it stopped.
+   *
+   * Throws when size or digest are not those of the descriptor; the file is then worthless.
+   */
+  async download(
+    reference: ImageReference,
+    blob: Descriptor,
+    path: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const file = await open(path, "wx", 0o600);
+    try {
+      const progress = new BlobProgress(file, blob);
+      await this.#retrying(
+        reference,
+        async (origin) => {
+          const at = `/v2/${reference.repository}/blobs/${blob.digest}`;
+          const headers: Record<string, string> =
+            progress.received === 0 ? {} : { range: `bytes=${progress.received}-` };
+          const silence = new AbortController();
+          const stop =
+            signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
+          let timer = setTimeout(
+            () => silence.abort(new Error("it sends nothing")),
+            longestSilenceMs,
+          );
+          try {
+            const answer = await this.#get(origin, reference, at, headers, stop);
+            // A server that ignores the range starts anew.
+            if (answer.status !== 206) progress.restart();
+            for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+              clearTimeout(timer);
+              timer = setTimeout(
+                () => silence.abort(new Error("it sends nothing")),
+                longestSilenceMs,
+              );
+              await progress.add(part);
+            }
+            progress.finish();
+          } finally {
+            clearTimeout(timer);
+          }
+        },
+        signal,
+      );
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #readManifest(
+    reference: ImageReference,
+    at: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ digest: string; bytes: Buffer }> {
+    return this.#retrying(
+      reference,
+      async (origin) => {
+        const path = `/v2/${reference.repository}/manifests/${at}`;
+        const answer = await this.#get(origin, reference, path, { accept: manifestTypes }, signal);
+        const bytes = await bytesWithin(answer, mostManifestBytes);
+        const digest = digestText(bytes);
+        if (at.includes(":") && at !== digest) throw corrupt(path, at, digest);
+        return { digest, bytes };
+      },
+      signal,
+    );
+  }
+
+  #registryOf(host: string): AllowedRegistry {
+    const { registries } = this.#settings;
+    const found = registries.find((registry) => registry.host === host);
+    if (found !== undefined) return found;
+    const allowed = registries.map((registry) => registry.host).join(", ") || "none";
+    throw new Fault(
+      "invalid_argument",
+      `images of ${host} are not allowed here; allowed: ${allowed}. The operator of the worker lists registries in GRANGE_WORKER_REGISTRIES`,
+    );
+  }
+
+  /** Asks the origins of a registry in turn, and again after failures that may pass. */
+  async #retrying<T>(
+    reference: ImageReference,
+    ask: (origin: string) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const { origins } = this.#registryOf(reference.registry);
+    const pause = this.#settings.pauseMs ?? ((failures) => backoffMs(failures, Math.random()));
+    let last: unknown;
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      if (attempt > 0) await rest(pause(attempt), signal);
+      for (const [index, origin] of origins.entries()) {
+        if (signal?.aborted) throw signal.reason;
+        try {
+          return await ask(origin);
+        } catch (reason) {
+          last = reason;
+          const isLast = index === origins.length - 1;
+          // A mirror may lack what the registry has.
+          if (isLast && reason instanceof Fault && isFinal(reason)) throw reason;
+        }
+      }
+    }
+    if (last instanceof Fault) throw last;
+    throw new Fault("unavailable", `${reference.registry} cannot be reached: ${messageOf(last)}`, {
+      cause: last,
+    });
+  }
+
+  async #get(
+    origin: string,
+    reference: ImageReference,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
+    const key = `${origin} ${reference.repository}`;
+    const known = this.#access.get(key);
+    const granted = known !== undefined && known.untilMs > Date.now() ? known.header : undefined;
+    const ask = (authorization: string | undefined) =>
+      this.#settings.fetch(`${origin}${path}`, {
+        headers: { ...headers, ...(authorization === undefined ? {} : { authorization }) },
+        ...(signal === undefined ? { signal: AbortSignal.timeout(longestSilenceMs) } : { signal }),
+      });
+    let answer = await ask(granted);
+    if (answer.status === 401) {
+      const challenge = answer.headers.get("www-authenticate") ?? "";
+      await answer.body?.cancel();
+      answer = await ask(await this.#grant(key, origin, reference, challenge));
+    }
+    if (answer.ok) return answer;
+    await answer.body?.cancel();
+    throw refused(answer.status, `${origin}${path}`, imageName(reference));
+  }
+
+  async #grant(
+    key: string,
+    origin: string,
+    reference: ImageReference,
+    header: string,
+  ): Promise<string> {
+    const credentials = this.#settings.credentials.get(reference.registry);
+    const challenge = parseChallenge(header);
+    if (challenge === undefined)
+      throw new Fault("invalid_argument", `${origin} wants an unknown kind of authorization`);
+    if (challenge.kind === "basic") {
+      if (credentials === undefined)
+        throw new Fault(
+          "invalid_argument",
+          `${origin} wants a user and a password; give them in the file of GRANGE_WORKER_REGISTRY_AUTH`,
+        );
+      return basicHeader(credentials);
+    }
+    const { repository } = reference;
+    const { fetch: fetchIt } = this.#settings;
+    const granted = await bearerHeader(fetchIt, challenge, repository, origin, credentials);
+    // Shorter, because the clocks differ and a download takes time to start.
+    this.#access.set(key, { header: granted.header, untilMs: Date.now() + granted.validMs / 2 });
+    return granted.header;
+  }
+}
+
+/** Bytes of a blob that have arrived, in order. */
+class BlobProgress {
+  readonly #file: FileHandle;
+  readonly #blob: Descriptor;
+  #hash = createHash("sha256");
+  received = 0;
+
+  constructor(file: FileHandle, blob: Descriptor) {
+    this.#file = file;
+    this.#blob = blob;
+  }
+
+  restart(): void {
+    this.#hash = createHash("sha256");
+    this.received = 0;
+  }
+
+  async add(part: Uint8Array): Promise<void> {
+    const { size, digest } = this.#blob;
+    if (this.received + part.byteLength > size) {
+      this.restart();
+      throw new Fault("data_loss", `blob ${digest} is longer than its ${size} bytes`);
+    }
+    await this.#file.write(part, 0, part.byteLength, this.received);
+    this.#hash.update(part);
+    this.received += part.byteLength;
+  }
+
+  finish(): void {
+    const { size, digest } = this.#blob;
+    if (this.received < size) throw new Error(`only ${this.received} of ${size} bytes arrived`);
+    const found = `sha256:${this.#hash.digest("hex")}`;
+    this.restart();
+    if (found !== digest) throw corrupt("a blob", digest, found);
+  }
+}
+
+function digestText(bytes: Uint8Array): string {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
+
+function verified(bytes: Buffer, digest: string, path: string): Buffer {
+  const found = digestText(bytes);
+  if (found !== digest) throw corrupt(path, digest, found);
+  return bytes;
+}
+
+function corrupt(what: string, wanted: string, found: string): Fault {
+  return new Fault("data_loss", `${what} is corrupt: it has digest ${found} instead of ${wanted}`);
+}
+
+/** Returns whether another attempt would have the same result. */
+function isFinal({ code }: Fault): boolean {
+  return code === "invalid_argument" || code === "resource_exhausted";
+}
+
+function refused(status: number, url: string, name: string): Fault {
+  if (status === 404)
+    return new Fault("invalid_argument", `there is no image ${name} (${url}: HTTP 404)`);
+  if (status === 401 || status === 403)
+    return new Fault(
+      "invalid_argument",
+      `${name} may not be pulled (${url}: HTTP ${status}); a registry answers so for an image that does not exist, too`,
+    );
+  return new Fault("unavailable", `${url} answers HTTP ${status}`);
+}
