@@ -96,10 +96,12 @@ const mayImport: Record<string, readonly string[]> = {
     "proto",
   ],
   // The syntax of `.grange/*.yml`, and the catalog of jobs that is made from it: no database.
-  definitions: ["core", "scheduling", "api", "cas", "git"],
+  definitions: ["core", "scheduling", "api", "cas", "git", "images"],
   // Generates first definitions for a repository from its files: pure. `git` for its globs.
   init: ["core", "git"],
-  worker: ["core", "scheduling", "machine", "cas", "proto", "grpc"],
+  // Registries of container images.
+  images: ["core", "outgoing"],
+  worker: ["core", "outgoing", "images", "scheduling", "machine", "cas", "proto", "grpc"],
   // A small client of the Remote Execution API; the demo uses it.
   "build-client": ["core", "cas", "proto", "grpc"],
   // Sessions of people, and their sign-in at identity providers.

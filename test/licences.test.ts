@@ -12,6 +12,8 @@ const accepted = [
   "0BSD",
   "(Apache-2.0 AND BSD-3-Clause)",
   "Apache-2.0",
+  // Permissive, approved by the OSI in 2024; it asks only to pass its text or a link to it on.
+  "BlueOak-1.0.0",
   "BSD-3-Clause",
   "ISC",
   "MIT",

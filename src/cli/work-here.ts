@@ -32,6 +32,8 @@ export interface WorkOptions {
   readonly privateNetwork?: boolean;
   /** False with `--no-namespaces`. */
   readonly namespaces?: boolean;
+  readonly registries?: string;
+  readonly preload?: readonly string[];
   readonly onlyFor?: readonly string[];
   readonly lease?: number;
   readonly once?: boolean;
@@ -102,6 +104,15 @@ export function withWorkOptions(command: Command): Command {
       repeated,
     )
     .option("--hide <path>", "a directory or file that jobs do not see; may be repeated", repeated)
+    .option(
+      "--registries <hosts>",
+      "registries from which container images may come, with commas between; without any, no images are run (GRANGE_WORKER_REGISTRIES)",
+    )
+    .option(
+      "--preload <image>",
+      "pull this container image before the first job; may be repeated",
+      repeated,
+    )
     .option(
       "--only-for <property>",
       "take only jobs that ask for this property of its platform; may be repeated (GRANGE_WORKER_ONLY_FOR)",
@@ -187,6 +198,8 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
         ...(options.hide === undefined
           ? {}
           : { hiddenPaths: options.hide.map((path) => resolve(path)) }),
+        ...(options.registries === undefined ? {} : { registries: options.registries }),
+        ...(options.preload === undefined ? {} : { preload: [...options.preload] }),
         ...(options.onlyFor === undefined ? {} : { onlyFor: [...options.onlyFor] }),
         ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
         ...(options.once === true ? { once: true } : {}),

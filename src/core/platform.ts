@@ -34,8 +34,21 @@ export const tokenProperty = "grange-token";
  */
 export const environmentProperty = "grange-environment";
 
+/** The property that names the container image in which an action runs: `docker://debian:12`. */
+export const imageProperty = "container-image";
+
+/** The property with which a worker offers to run actions in container images. */
+export const imagesOffer = "grange-images";
+
+/** Returns the image that a platform names; undefined for none. Clients write `none` for no image, too. */
+export function imageOf(platform: Platform): string | undefined {
+  const image = platform[imageProperty];
+  return image === undefined || image === "" || image === "none" ? undefined : image;
+}
+
 /** Properties that tell the farm how to run an action; no worker needs to offer them. */
 const instructions = new Set([
+  imageProperty,
   "network",
   "cpus",
   "memory",
@@ -67,9 +80,11 @@ export function spelledAlike(platform: Platform): Platform {
 
 /** Returns the properties that a worker must offer, in canonical spelling. */
 export function requirementsOf(platform: Platform): Platform {
-  return spelledAlike(
-    Object.fromEntries(Object.entries(platform).filter(([name]) => !instructions.has(name))),
-  );
+  const image = imageOf(platform) === undefined ? {} : { [imagesOffer]: "oci" };
+  return spelledAlike({
+    ...Object.fromEntries(Object.entries(platform).filter(([name]) => !instructions.has(name))),
+    ...image,
+  });
 }
 
 /** Returns the same text for equal platforms, regardless of the order of their properties. */

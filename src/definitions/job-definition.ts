@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { JobKind } from "#api/graph.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
+import { parseImageReference } from "#images/image-reference.ts";
 import { parseDuration } from "./duration.ts";
 import { foundInputsShape, problemsOfFoundInputs } from "./found-inputs-keys.ts";
 import { JobName } from "./job-name.ts";
@@ -54,6 +55,15 @@ const Needs = z
     },
   )
   .transform((needs): Readonly<Record<string, Need>> => needs);
+
+function isImage(text: string): boolean {
+  try {
+    parseImageReference(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * One job of `.grange/*.yml` after its placeholders were filled.
@@ -156,6 +166,16 @@ export const JobDefinition = z
       .optional()
       .describe(
         "Files and directories that the job makes; they are stored and passed to jobs that need it.",
+      ),
+    image: z
+      .string({ error: 'must be the name of a container image such as "debian:12"' })
+      .refine(
+        isImage,
+        'must be the name of a container image such as "debian:12" or "ghcr.io/me/tool@sha256:…"',
+      )
+      .optional()
+      .describe(
+        "The container image in which the commands run. Default: the programs of the worker's machine.",
       ),
     network: z
       .boolean()

@@ -93,6 +93,7 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   timeout: machine,
   platform: machine,
   network: machine,
+  image: machine,
   success: machine,
   failure: machine,
   errors: machine,

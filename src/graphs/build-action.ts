@@ -7,7 +7,13 @@ import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { type JobRights, rightsText } from "#core/job-rights.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { type Platform, rulesProperty, secretsProperty, tokenProperty } from "#core/platform.ts";
+import {
+  imageProperty,
+  type Platform,
+  rulesProperty,
+  secretsProperty,
+  tokenProperty,
+} from "#core/platform.ts";
 import { type SecretReference, secretsText } from "#core/secret-reference.ts";
 import { parseDuration } from "#definitions/duration.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
@@ -119,11 +125,17 @@ function platformOf(job: JobDefinition): Platform {
   const outputs = parseMemorySize(job.limits?.outputs ?? "");
   return {
     ...job.platform,
+    ...(job.image === undefined ? {} : { [imageProperty]: withScheme(job.image) }),
     ...(job.network === true ? { network: "on" } : {}),
     ...(job.limits?.cpus === undefined ? {} : { cpus: String(job.limits.cpus) }),
     ...(memory === undefined ? {} : { memory: String(memory) }),
     ...(outputs === undefined ? {} : { outputs: String(outputs) }),
   };
+}
+
+/** As build tools write it, so that their actions are the same. */
+function withScheme(image: string): string {
+  return image.startsWith("docker://") ? image : `docker://${image}`;
 }
 
 function sorted(record: Readonly<Record<string, string>>): [string, string][] {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { imageProperty } from "#core/platform.ts";
 import { fitsStars } from "#core/star-pattern.ts";
 import { definitionLimits } from "#definitions/definition-limits.ts";
 import { DefinitionProblems } from "#definitions/definition-problems.ts";
@@ -66,10 +67,20 @@ function problemsOfOutsider(job: DefinedJob, { network, platform }: OutsiderRule
   if (definition.outside === true) {
     refused.push({ path: ["outside"], what: "jobs that another machine runs" });
   }
-  for (const [name, value] of Object.entries(definition.platform ?? {})) {
+  // With an image, an outsider could read what the worker's credentials may pull.
+  const { image } = definition;
+  const asked = [
+    ...Object.entries(definition.platform ?? {}).map(
+      ([name, value]) => ({ name, value, path: ["platform", name] }) as const,
+    ),
+    ...(image === undefined
+      ? []
+      : [{ name: imageProperty, value: image, path: ["image"] } as const]),
+  ];
+  for (const { name, value, path } of asked) {
     const allowed = Object.hasOwn(platform, name) ? (platform[name] ?? []) : [];
     if (allowed.some((pattern) => fitsStars(pattern.split("*"), value))) continue;
-    refused.push({ path: ["platform", name], what: `the platform ${name}=${value}` });
+    refused.push({ path, what: `the platform ${name}=${value}` });
   }
   return refused.map(({ path, what }) =>
     job.problemAt(

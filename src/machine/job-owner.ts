@@ -93,12 +93,30 @@ export const setpriv = "/usr/bin/setpriv";
 
 /**
  * Returns the prefix of a command that changes root into the jobs' user, called `jobUser`, in a user namespace without
- * any other user.
+ * any other user. `command` says how the programs are started where the machine's are not.
  */
-export function asJobOwner({ uid, gid }: JobOwner): string[] {
+export function asJobOwner(
+  { uid, gid }: JobOwner,
+  command: (program: "setpriv" | "unshare") => readonly string[] = (program) => [
+    program === "setpriv" ? setpriv : "/usr/bin/unshare",
+  ],
+): string[] {
   return [
-    [setpriv, `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--no-new-privs", "--"],
-    ["/usr/bin/unshare", "--user", `--map-user=${jobUser.uid}`, `--map-group=${jobUser.gid}`, "--"],
+    [
+      ...command("setpriv"),
+      `--reuid=${uid}`,
+      `--regid=${gid}`,
+      "--clear-groups",
+      "--no-new-privs",
+      "--",
+    ],
+    [
+      ...command("unshare"),
+      "--user",
+      `--map-user=${jobUser.uid}`,
+      `--map-group=${jobUser.gid}`,
+      "--",
+    ],
   ].flat();
 }
 

@@ -6,7 +6,7 @@ import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { type JobRights, jobTokenName, rightsIn } from "#core/job-rights.ts";
 import type { OutcomeRules } from "#core/outcome-rules.ts";
-import { type Platform, tokenProperty } from "#core/platform.ts";
+import { imageOf, type Platform, tokenProperty } from "#core/platform.ts";
 import { SecretName } from "#core/secret-reference.ts";
 import {
   ActionSchema,
@@ -33,6 +33,8 @@ export interface ActionRequest {
   readonly digestFunction: DigestFunction;
   readonly timeoutMs: number;
   readonly network: boolean;
+  /** The reference of a container image; absent for the programs of this machine. */
+  readonly image: string | undefined;
   readonly limits: Limits;
   readonly rules: OutcomeRules | undefined;
   /** The token of this execution and what it may do; absent for an action that requests no rights. */
@@ -77,6 +79,7 @@ export function parseWork(work: Work): ActionRequest {
     digestFunction,
     timeoutMs: work.timeout ? durationMs(work.timeout) : 0,
     network: networkOf(platform),
+    image: imageOf(platform),
     limits: limitsOf(platform),
     rules: rulesOfAction(platform),
     token: tokenOf(work, platform),
@@ -135,14 +138,22 @@ function positive(name: string, platform: Platform): number | undefined {
   );
 }
 
-/** Returns the environment of a command: its own variables, and those that every program expects. */
+/** The PATH of an image that states none. */
+const usualPathOfImages = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/**
+ * Returns the environment of a command: its own variables, those of its image, and those that every program expects.
+ */
 export function environmentOf(
   command: Command,
   defaults: { readonly path: string; readonly home: string; readonly temp: string },
+  ofImage: readonly (readonly [name: string, value: string])[] = [],
 ): Map<string, string> {
   const { path, home, temp } = defaults;
   return new Map([
-    ["PATH", path],
+    ["PATH", ofImage.length === 0 ? path : usualPathOfImages],
+    ...ofImage,
+    // Those of an image are not writable.
     ["HOME", home],
     ["TMPDIR", temp],
     ...command.environmentVariables.map(({ name, value }): [string, string] => [name, value]),

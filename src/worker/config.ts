@@ -63,6 +63,20 @@ export const WorkerConfig = z.object({
     .default([]),
   /** Further directories that are hidden from jobs: the farm's own data. */
   hiddenPaths: z.array(z.string()).default([]),
+  /** Registries from which images may come, as `parseRegistries` reads them; without any, no images are run. */
+  registries: z.string().default(""),
+  /** A file with credentials of registries, as `docker login` writes it. */
+  registryAuth: z.string().optional(),
+  /** Hosts on private addresses that may be contacted for images. */
+  privateHosts: z.array(z.string()).default([]),
+  /** Images to pull when the worker starts. */
+  preload: z.array(z.string()).default([]),
+  /** The maximum size of the layers of images. */
+  imageBytes: z
+    .number()
+    .int()
+    .positive()
+    .default(20 * gibibyte),
   /** The maximum size of the store and the layers. */
   storeBytes: z
     .number()
@@ -156,6 +170,13 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_NO_NAMESPACES: z.stringbool().default(false),
   GRANGE_WORKER_PRIVATE_NETWORK: z.stringbool().default(false),
   GRANGE_WORKER_STORE_BYTES: Int.optional(),
+  /** Registries that images may come from, separated by commas. */
+  GRANGE_WORKER_REGISTRIES: z.string().optional(),
+  /** A file as `docker login` writes it. */
+  GRANGE_WORKER_REGISTRY_AUTH: z.string().optional(),
+  GRANGE_WORKER_IMAGE_BYTES: Int.optional(),
+  /** Hosts on private addresses, separated by commas. */
+  GRANGE_PRIVATE_HOSTS: z.string().default(""),
   GRANGE_WORKER_LOG_LIMIT_BYTES: Int.optional(),
   GRANGE_WORKER_OUTPUT_LIMIT_BYTES: Int.optional(),
   GRANGE_WORKER_ALL_OUTPUTS_LIMIT_BYTES: Int.optional(),
@@ -207,6 +228,12 @@ export function readWorkerConfig(
     allowsNamespaces: !e.GRANGE_WORKER_NO_NAMESPACES,
     privateNetwork: e.GRANGE_WORKER_PRIVATE_NETWORK,
     storeBytes: e.GRANGE_WORKER_STORE_BYTES,
+    registries: e.GRANGE_WORKER_REGISTRIES,
+    registryAuth: e.GRANGE_WORKER_REGISTRY_AUTH || undefined,
+    imageBytes: e.GRANGE_WORKER_IMAGE_BYTES,
+    privateHosts: e.GRANGE_PRIVATE_HOSTS.split(",")
+      .map((host) => host.trim())
+      .filter(Boolean),
     logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,
     outputLimitBytes: e.GRANGE_WORKER_OUTPUT_LIMIT_BYTES,
     allOutputsLimitBytes: e.GRANGE_WORKER_ALL_OUTPUTS_LIMIT_BYTES,

@@ -23,6 +23,7 @@ import { isDiskFull } from "./disk-room.ts";
 import { ExecutionPlaces } from "./execution-places.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
 import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
+import type { ImageToRun } from "./image/oci/open-images.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
 import { LogJudge } from "./judge/log-judge.ts";
 import { judgeOutcome } from "./judge-outcome.ts";
@@ -144,7 +145,9 @@ export class ActionExecutor {
     const forms = secretFormsOf(request);
     const hasSecrets = request.secrets.length > 0;
     // A prepared place has no mounts for these files.
-    const place = await this.#places.take(!request.network && !hasSecrets);
+    const isPlain = !request.network && !hasSecrets && request.image === undefined;
+    const image = request.image === undefined ? undefined : await this.#openImage(job);
+    const place = await this.#places.take(isPlain);
     clearing.place = place;
     const { scratch, temp, home, group, waiting } = place;
     metadata.inputFetchStartTimestamp = timestampNow();
@@ -167,7 +170,11 @@ export class ActionExecutor {
       : undefined;
     if (secrets !== undefined) clearing.steps.push(() => secrets.close());
     const places = sandbox.placesOf({ root: root.path, temp, home });
-    const environment = environmentOf(request.command, { ...places, path: this.#settings.path });
+    const environment = environmentOf(
+      request.command,
+      { ...places, path: this.#settings.path },
+      image?.environment,
+    );
     if (secrets !== undefined) environment.set("GRANGE_SECRETS", secretsPlace);
     for (const [name, value] of variablesOfToken(request.token, this.#settings.farmAddress?.())) {
       environment.set(name, value);
@@ -181,6 +188,7 @@ export class ActionExecutor {
         ...command,
         root: root.path,
         secrets: secrets?.path,
+        image,
       });
       const searchPath = toolPath(this.#settings.path);
       return spawnProcess(
@@ -217,6 +225,22 @@ export class ActionExecutor {
     // The action also chooses names of files and targets of links.
     if (forms !== undefined) finished.message = forms.hide(finished.message);
     return finished;
+  }
+
+  /** Pulls the image of an action, if it is not here. Its root stays until the execution is cleared. */
+  async #openImage({ request, watch, clearing }: Job): Promise<ImageToRun | undefined> {
+    const { images } = this.#machine;
+    if (request.image === undefined) return undefined;
+    if (images === undefined)
+      throw new Fault("failed_precondition", "this worker runs no container images");
+    const opening = images.open(request.image);
+    clearing.steps.push(async () =>
+      opening.then(
+        (image) => image.release(),
+        () => {},
+      ),
+    );
+    return untilAborted(opening, watch.stop);
   }
 
   /** Finds and uploads the outputs. Rejects when the action must stop. */

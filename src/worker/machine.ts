@@ -9,6 +9,7 @@ import { type Defences, notStoppedText } from "./attacks/attacks-not-stopped.ts"
 import type { WorkerConfig } from "./config.ts";
 import { watchReplacement } from "./data-directory.ts";
 import { type HelperShell, startHelperShell } from "./helper-shell.ts";
+import { type Images, openImages } from "./image/oci/open-images.ts";
 import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
 import { LayerCache } from "./input-root/layer-cache.ts";
@@ -33,6 +34,8 @@ export interface Machine {
   readonly inputRoots: InputRoots;
   readonly local: LocalStore;
   readonly layers: LayerCache;
+  /** Runs container images; absent when they are not configured, or impossible here. */
+  readonly images: Images | undefined;
   /** For transfers of blobs. */
   readonly retryWindow: RetryWindow;
   /** This process's directory for the files that jobs need while they run. */
@@ -62,6 +65,10 @@ export type MachineSettings = Pick<
   | "cpus"
   | "memoryBytes"
   | "diskBytes"
+  | "registries"
+  | "registryAuth"
+  | "privateHosts"
+  | "imageBytes"
 >;
 
 /** Finds the best features that the kernel permits, by trying them; versions are not considered. */
@@ -85,6 +92,12 @@ export async function openMachine(
       await chooseSandbox(shell, settings, runDir),
       await chooseLimiter({ givesCpus: settings.cpus !== undefined, taskset: slots.taskset }),
     ];
+    const images = await openImages(settings, {
+      sandbox: sandbox.sandbox,
+      stepsInImages: sandbox.stepsInImages,
+      directory: join(storeDir, "images"),
+      runDir,
+    });
     const defences = {
       parts: defencesOf(sandbox.stops, limits.limiter, settings),
       allowedCalls: settings.allowedCalls,
@@ -93,6 +106,7 @@ export async function openMachine(
       shell,
       local,
       layers,
+      images: images.images,
       retryWindow,
       runDir,
       sandbox: sandbox.sandbox,
@@ -108,6 +122,7 @@ export async function openMachine(
         limits: explained(`${limits.limiter.kind} (${limits.limiter.can.join(", ")})`, limits.why),
         slots: slots.told(limits.limiter),
         inputs: explained(roots.inputRoots.kind, roots.why),
+        images: images.text,
         mounts: explained(shell.kind, whyShell),
         "not stopped": notStoppedText(defences),
       },

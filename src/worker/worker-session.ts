@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
+import { imagesOffer } from "#core/platform.ts";
 import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
 import { Agent, type AgentEnd } from "./agent.ts";
@@ -38,15 +39,39 @@ export async function openSession(parts: SessionParts): Promise<WorkerSession> {
   const retryWindow = new RetryWindow();
   const machine = await openMachine(config, retryWindow);
   const { facilities } = machine;
+  const offered = machine.images === undefined ? {} : { [imagesOffer]: "oci" };
+  const withOffer = {
+    ...parts,
+    config: { ...config, platform: { ...config.platform, ...offered } },
+  };
   logger.info(
     { facilities, slots: config.slots, sizeClass: config.sizeClass },
     "the worker is ready",
   );
   try {
-    return await startSession(parts, machine, retryWindow);
+    await preload(machine, config.preload, logger);
+    return await startSession(withOffer, machine, retryWindow);
   } catch (reason) {
     await machine.close();
     throw reason;
+  }
+}
+
+/** A worker that cannot have an image now pulls it for the first action that names it. */
+async function preload(
+  { images }: Machine,
+  names: readonly string[],
+  logger: Logger,
+): Promise<void> {
+  for (const name of names) {
+    try {
+      if (images === undefined) throw new Error("this worker runs no container images");
+      const image = await images.open(name);
+      image.release();
+      logger.info({ image: name, pulledMs: Math.round(image.pulledMs) }, "an image is preloaded");
+    } catch (reason) {
+      logger.warn({ image: name, reason: messageOf(reason) }, "an image cannot be preloaded");
+    }
   }
 }
 
@@ -90,6 +115,11 @@ async function startSession(
         (reason: unknown) =>
           logger.warn({ reason: messageOf(reason) }, "the store cannot be trimmed"),
       );
+      await machine.images
+        ?.trim(Date.now())
+        .catch((reason: unknown) =>
+          logger.warn({ reason: messageOf(reason) }, "the images cannot be trimmed"),
+        );
       await rest(trimEveryMs, stopped.signal);
     }
   }

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -7,6 +8,7 @@ import { giveToJobs, jobOwner } from "#machine/job-owner.ts";
 import type { Defence } from "../attacks/attack-list.ts";
 import type { HelperShell } from "../helper-shell.ts";
 import { type HostImageSettings, hostImage } from "../image/host-image.ts";
+import type { ViewStep } from "../image/image-provider.ts";
 import { toolPath } from "../tool-path.ts";
 import { openPrivateNetwork, type PrivateNetwork, withPrivateNetwork } from "./private-network.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -46,6 +48,8 @@ interface ChosenSandbox {
   readonly user: string;
   /** What it stops, of the defences of a worker. */
   readonly stops: readonly Defence[];
+  /** What it needs in the root file system of an image. */
+  readonly stepsInImages: readonly ViewStep[];
 }
 
 /**
@@ -85,6 +89,7 @@ export async function chooseSandbox(
           name,
           why: refused.join("; "),
           user: userOf(sandbox),
+          stepsInImages: [...restriction.view, ...nameServersInImages(privateNetwork)],
           stops: stoppedBy(sandbox, restriction, privateNetwork),
           ...(sandbox.isolates
             ? {
@@ -103,6 +108,16 @@ export async function chooseSandbox(
     }
   }
   throw new Fault("failed_precondition", `no sandbox works here: ${refused.join("; ")}`);
+}
+
+/** In an image, /etc/resolv.conf is a file, whatever it is on this machine. */
+function nameServersInImages(own: PrivateNetwork | undefined): ViewStep[] {
+  const path = "/etc/resolv.conf";
+  const steps =
+    own?.view ?? (existsSync(path) ? [{ kind: "show", path, from: path } as const] : []);
+  return steps.flatMap((step): ViewStep[] =>
+    step.kind === "show" ? [{ kind: "show", path, from: realpathSync(step.from) }] : [],
+  );
 }
 
 function rootJobs(refused: readonly string[]): Fault {

@@ -1,3 +1,6 @@
+import type { ViewStep } from "../image/image-provider.ts";
+import type { HostPrograms } from "./host-programs.ts";
+
 /** One process to run, isolated from the rest of the machine. */
 export interface SandboxedCommand {
   readonly arguments: readonly string[];
@@ -12,6 +15,16 @@ export interface SandboxedCommand {
   readonly network: boolean;
   /** A directory of the host that the process may read under `secretsPlace`. */
   readonly secrets?: string | undefined;
+  /** The root file system to run in; absent for that of the worker's machine. */
+  readonly image?: ImageOfCommand | undefined;
+}
+
+/** The root file system of a container image. */
+export interface ImageOfCommand {
+  /** Its first step shows the whole root, in which everything that the sandbox mounts on exists. */
+  readonly view: readonly ViewStep[];
+  /** What starts a command where no program of the machine is. */
+  readonly programs: HostPrograms;
 }
 
 /**
@@ -29,6 +42,8 @@ export interface Sandbox {
   readonly kind: string;
   /** Whether it isolates jobs from the machine and from each other, as all but `none` do. */
   readonly isolates: boolean;
+  /** Whether it can run commands in the root file system of an image. */
+  readonly runsImages: boolean;
   /** Returns the paths of the process's tree, home and directory for temporary files. */
   placesOf(command: Pick<SandboxedCommand, "root" | "temp" | "home">): Places;
   /** Returns the command line that runs the process in the sandbox. */
@@ -65,9 +80,10 @@ export const secretsPlace = "/grange/secrets";
 export function withExactEnvironment(
   argv: readonly string[],
   environment: ReadonlyMap<string, string>,
+  env: readonly string[] = ["/usr/bin/env"],
 ): string[] {
   const variables = [...environment].map(([name, value]) => `${name}=${value}`);
-  return ["/usr/bin/env", "-i", "--", ...variables, ...notAVariable(argv)];
+  return [...env, "-i", "--", ...variables, ...notAVariable(argv)];
 }
 
 /** `env` treats a program whose name contains `=` as a variable; a shell does not. */

@@ -33,23 +33,25 @@ function bubblewrapSandbox(
   proc: ProcKind,
   restriction: Restriction,
 ): Sandbox {
-  const always = [
-    jobOwner === undefined
-      ? ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`]
-      : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"],
-    // No cgroup namespace: the machine's cgroups are mounted, and inside such a namespace their roots appear as "/..".
-    // Java 17 fails with an exception on that. Without the namespace, a Java virtual machine finds the limits of its
-    // job.
-    ["--unshare-ipc", "--unshare-uts", "--hostname", "grange"],
-    ["--unshare-pid", "--die-with-parent", "--clearenv"],
-    view.flatMap((step, at) => [
-      ...directoriesAbove(step.path, view.slice(0, at)),
-      ...bindStep(step),
-    ]),
-    directoriesAbove(fixedPlaces.root, view),
-    proc === "own" ? ownProc : sharedProc,
-    ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
-  ].flat();
+  const setup = (steps: readonly ViewStep[]) =>
+    [
+      jobOwner === undefined
+        ? ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`]
+        : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"],
+      // No cgroup namespace: the machine's cgroups are mounted, and inside such a namespace their roots appear as "/..".
+      // Java 17 fails with an exception on that. Without the namespace, a Java virtual machine finds the limits of its
+      // job.
+      ["--unshare-ipc", "--unshare-uts", "--hostname", "grange"],
+      ["--unshare-pid", "--die-with-parent", "--clearenv"],
+      steps.flatMap((step, at) => [
+        ...directoriesAbove(step.path, steps.slice(0, at)),
+        ...bindStep(step),
+      ]),
+      directoriesAbove(fixedPlaces.root, steps),
+      proc === "own" ? ownProc : sharedProc,
+      ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
+    ].flat();
+  const always = setup(view).flat();
   const become = jobOwner === undefined ? [] : asJobOwner(jobOwner);
   const places = ({ root, temp, home }: Places) => [
     ["--bind", temp, fixedPlaces.temp],
@@ -59,19 +61,25 @@ function bubblewrapSandbox(
   return {
     kind: "bubblewrap",
     isolates: true,
+    runsImages: true,
     ownPids: true,
     ownProc: proc === "own",
     placesOf: () => fixedPlaces,
-    commandLine: (command) =>
-      [
-        ["bwrap", ...always],
+    commandLine: (command) => {
+      const { image } = command;
+      const program = image?.programs.command;
+      const becomeInside =
+        program === undefined || jobOwner === undefined ? become : asJobOwner(jobOwner, program);
+      return [
+        ["bwrap", ...(image === undefined ? always : setup(image.view).flat())],
         command.network ? [] : ["--unshare-net"],
         ...places(command),
         command.secrets === undefined ? [] : ["--ro-bind", command.secrets, secretsPlace],
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
-        ["--", ...become, ...restriction.before(command)],
-        withExactEnvironment(command.arguments, command.environment),
-      ].flat(),
+        ["--", ...becomeInside, ...restriction.before(command)],
+        withExactEnvironment(command.arguments, command.environment, program?.("env")),
+      ].flat();
+    },
     waiting: (at) =>
       [
         ["bwrap", ...always, "--unshare-net"],
@@ -87,6 +95,8 @@ function bubblewrapSandbox(
  * root could open them.
  */
 function directoriesAbove(path: string, before: readonly ViewStep[]): string[] {
+  // In an image, everything is there on which the sandbox mounts.
+  if (before[0]?.path === "/") return [];
   const names = path.split("/").slice(1, -1);
   return names.flatMap((_, depth) => {
     const at = `/${names.slice(0, depth + 1).join("/")}`;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { asJobOwner, jobOwner, jobUser, setpriv } from "#machine/job-owner.ts";
 import type { ViewStep } from "../../image/image-provider.ts";
 import { quoteForShell } from "../../quote-for-shell.ts";
+import type { HostProgram } from "../host-programs.ts";
 import {
   fixedPlaces,
   kernelSettings,
@@ -56,6 +57,7 @@ function namespacesSandbox(settings: NamespacesSettings): Sandbox {
   return {
     kind: "namespaces",
     isolates: true,
+    runsImages: true,
     ownPids: true,
     ownProc: settings.proc === "own",
     placesOf: () => fixedPlaces,
@@ -64,7 +66,11 @@ function namespacesSandbox(settings: NamespacesSettings): Sandbox {
         ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"],
         ["--ipc", "--uts", ...(command.network ? [] : ["--net"])],
         ["sh", "-c", setupScript(settings, command), "sh"],
-        withExactEnvironment(command.arguments, command.environment),
+        withExactEnvironment(
+          command.arguments,
+          command.environment,
+          command.image?.programs.command("env"),
+        ),
       ].flat(),
   };
 }
@@ -85,22 +91,36 @@ function setupScript(
   const q = quoteForShell;
   const bind = (from: string, to: string) => `mount --bind ${q(from)} ${q(`.${to}`)}`;
   const restrict = restriction.before(command).map(q).join(" ");
+  const { image } = command;
+  const steps = image === undefined ? view : image.view.slice(1);
+  // After the switch of the root, only what is in it can be started.
+  const inside = (program: HostProgram, path: string) =>
+    image === undefined ? path : image.programs.command(program).map(q).join(" ");
+  const noNewRights =
+    image === undefined ? withoutNewRights : `${inside("setpriv", setpriv)} --no-new-privs -- `;
   const become =
     jobOwner === undefined
-      ? `${restrict === "" ? withoutNewRights : ""}unshare --user --map-user=${jobUser.uid} --map-group=${jobUser.gid} --`
-      : asJobOwner(jobOwner).join(" ");
+      ? `${restrict === "" ? noNewRights : ""}${inside("unshare", "unshare")} --user --map-user=${jobUser.uid} --map-group=${jobUser.gid} --`
+      : asJobOwner(jobOwner, image?.programs.command).map(q).join(" ");
   const devices = ["null", "zero", "full", "random", "urandom", "tty"];
   return [
     "set -e",
-    `mount -t tmpfs -o mode=755 tmpfs ${q(newRoot)}; cd ${q(newRoot)}`,
-    "mkdir -p proc dev tmp grange/work grange/home .old",
-    ...view.map(mountStep),
+    ...(image === undefined
+      ? [
+          `mount -t tmpfs -o mode=755 tmpfs ${q(newRoot)}; cd ${q(newRoot)}`,
+          "mkdir -p proc dev tmp grange/work grange/home .old",
+        ]
+      : [
+          `mount --bind ${q(image.view[0]?.kind === "show" ? image.view[0].from : "")} ${q(newRoot)}; cd ${q(newRoot)}`,
+          "mount -o remount,bind,ro,nosuid,nodev .",
+        ]),
+    ...steps.map(mountStep),
     sealScript,
     `${bind(command.temp, "/tmp")}; ${bind(command.home, fixedPlaces.home)}; ${bind(command.root, fixedPlaces.root)}`,
     ...(command.secrets === undefined
       ? []
       : [
-          `mkdir grange/secrets; ${bind(command.secrets, secretsPlace)}`,
+          `mkdir -p grange/secrets; ${bind(command.secrets, secretsPlace)}`,
           `mount -o remount,bind,ro,nosuid,nodev,noexec ${q(`.${secretsPlace}`)}`,
         ]),
     "mount -t tmpfs -o mode=755 tmpfs dev; mkdir dev/shm dev/pts; mount -t tmpfs -o mode=1777 tmpfs dev/shm",
@@ -111,10 +131,12 @@ function setupScript(
     sealProcScript,
     ...(command.network ? [] : [`${loopbackCommand(loopback)} 2>/dev/null || :`]),
     "hostname grange 2>/dev/null || :",
-    "pivot_root . .old; umount -l .old; rmdir .old 2>/dev/null || :",
+    image === undefined
+      ? "pivot_root . .old; umount -l .old; rmdir .old 2>/dev/null || :"
+      : `pivot_root . grange/old; ${inside("umount", "umount")} -l /grange/old`,
     // The command's own user namespace removes its rights over all these mounts.
     `cd ${q(join(fixedPlaces.root, command.workingDirectory))}`,
-    `exec ${become} ${restrict} /bin/sh -c ${q(initScript)} sh "$@"`,
+    `exec ${become} ${restrict} ${inside("sh", "/bin/sh")} -c ${q(initScript)} sh "$@"`,
   ].join("\n");
 }
 

@@ -6,6 +6,7 @@ import type { SandboxKind } from "../sandbox-kind.ts";
 const noSandbox: Sandbox = {
   kind: "none",
   isolates: false,
+  runsImages: false,
   ownPids: false,
   ownProc: false,
   placesOf: (places) => places,

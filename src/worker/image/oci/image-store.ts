@@ -1,0 +1,373 @@
+import { execFile } from "node:child_process";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { errnoOf } from "#cas/disk/disk-fault.ts";
+import { removeLeftovers, tempFileIn } from "#cas/temp-file.ts";
+import { Fault } from "#core/fault.ts";
+import { type ImageReference, imageName, parseImageReference } from "#images/image-reference.ts";
+import type { DescribedImage, RegistryClient } from "#images/registry-client.ts";
+import { makePrivateDirectory } from "#machine/make-directory.ts";
+import { isAlive, ownOwner } from "#machine/owner.ts";
+import { removeTree } from "#machine/remove-tree.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { LayerIndex } from "./layer-index.ts";
+import { mergeLayers } from "./merge-layers.ts";
+import { prepareRoot } from "./prepare-root.ts";
+import { type LayerLimits, readLayer } from "./read-layer.ts";
+import { writeRoot } from "./write-root.ts";
+
+const run = promisify(execFile);
+
+/** Changes when roots are made in another way; roots of other formats are then unused and evicted. */
+const rootFormat = 1;
+
+/** A tag is asked for again after this time. */
+const tagValidMs = 5 * 60_000;
+
+/** Nobody needs a layer of this age that is in no image: its pull has failed. */
+const abandonedAfterMs = 60 * 60_000;
+
+const mostBlobBytes = 8 * 1024 ** 3;
+
+const RootFacts = z.object({
+  name: z.string(),
+  environment: z.array(z.tuple([z.string(), z.string()])),
+  user: z.string(),
+  workingDirectory: z.string(),
+  layers: z.array(z.string()),
+});
+
+/** An image of which the root file system is on this machine. */
+export interface OpenImage {
+  /** The digest that its reference has, or that its tag had when it was asked for. */
+  readonly digest: string;
+  readonly root: string;
+  readonly environment: readonly (readonly [name: string, value: string])[];
+  /** How long the caller waited for a pull; 0 for an image that was here. */
+  readonly pulledMs: number;
+  readonly release: () => void;
+}
+
+interface ImageStoreLimits extends LayerLimits {
+  /** The size of all layers together, in bytes. */
+  readonly storeBytes: number;
+}
+
+/**
+ * The images of this machine, shared by its workers without locks.
+ *
+ *     layers/<sha256>/0, 1, …      the files of a layer
+ *     layers/<sha256>/index.json   its paths; written last
+ *     roots/<sha256>-<format>/root the merged root file system, of hard links into layers
+ *     roots/…/image.json           settings, and the layers that it needs
+ *     in-use/<name>~<owner>        keeps a root or a layer from eviction while its owner lives
+ *     temp/                        blobs, layers and roots that are being made; renamed when complete
+ */
+export class ImageStore {
+  readonly #directory: string;
+  readonly #client: RegistryClient;
+  readonly #limits: ImageStoreLimits;
+  readonly #owner = ownOwner();
+  readonly #users = new Map<string, number>();
+  readonly #pulling = new Map<string, Promise<void>>();
+  readonly #tags = new Map<string, { readonly digest: string; readonly untilMs: number }>();
+
+  private constructor(directory: string, client: RegistryClient, limits: ImageStoreLimits) {
+    this.#directory = directory;
+    this.#client = client;
+    this.#limits = limits;
+  }
+
+  static async open(
+    directory: string,
+    client: RegistryClient,
+    limits: ImageStoreLimits,
+  ): Promise<ImageStore> {
+    for (const name of ["layers", "roots", "in-use", "temp"]) {
+      makePrivateDirectory(join(directory, name));
+    }
+    const store = new ImageStore(directory, client, limits);
+    await removeLeftovers(join(directory, "temp"));
+    return store;
+  }
+
+  /**
+   * Returns an image, and pulls it if it is not here. Several callers share one pull, which goes on when one of them no
+   * longer waits.
+   *
+   * Throws `invalid_argument` for an image that no worker can use, and `unavailable` when its registry is.
+   */
+  async use(text: string): Promise<OpenImage> {
+    const reference = parseImageReference(text);
+    this.#client.assertAllowed(reference);
+    const began = performance.now();
+    const digest = await this.#digestOf(reference);
+    const pinned = { ...reference, tag: undefined, digest };
+    const key = rootKey(digest);
+    await this.#mark(key);
+    try {
+      const wasHere = await exists(join(this.#root(key), "image.json"));
+      if (!wasHere) await this.#once(`root ${key}`, () => this.#pull(pinned, key));
+      const facts = RootFacts.parse(
+        JSON.parse(await readFile(join(this.#root(key), "image.json"), "utf8")),
+      );
+      await utimes(this.#root(key), new Date(), new Date());
+      return {
+        digest,
+        root: join(this.#root(key), "root"),
+        environment: facts.environment,
+        pulledMs: wasHere ? 0 : performance.now() - began,
+        release: () => this.#unmark(key),
+      };
+    } catch (reason) {
+      this.#unmark(key);
+      throw reason;
+    }
+  }
+
+  /** Removes images that were not used for longest until the layers are within the limit. */
+  async trim(nowMs: number): Promise<void> {
+    await this.#removeIdleMarks();
+    const layers = await this.#layers();
+    const roots = await this.#roots();
+    let excess = layers.reduce((sum, { bytes }) => sum + bytes, 0) - this.#limits.storeBytes;
+    const kept = new Set(roots);
+    const oldestFirst = roots.toSorted((a, b) => a.usedAtMs - b.usedAtMs);
+    const users = (hex: string) => [...kept].some((root) => root.layers.includes(hex));
+    const inUse = await this.#inUse();
+    for (const root of oldestFirst) {
+      const isOld = !root.key.endsWith(`-${rootFormat}`);
+      if ((excess <= 0 && !isOld) || inUse.has(root.key)) continue;
+      kept.delete(root);
+      await this.#removeUnlessUsed("roots", root.key);
+      for (const layer of layers) {
+        if (root.layers.includes(layer.hex) && !users(layer.hex)) excess -= layer.bytes;
+      }
+    }
+    for (const { hex, usedAtMs } of layers) {
+      if (users(hex) || inUse.has(hex)) continue;
+      const wasInRoot = roots.some((root) => root.layers.includes(hex));
+      if (wasInRoot || nowMs - usedAtMs > abandonedAfterMs)
+        await this.#removeUnlessUsed("layers", hex);
+    }
+  }
+
+  async #digestOf(reference: ImageReference): Promise<string> {
+    if (reference.digest !== undefined) return reference.digest;
+    const name = imageName(reference);
+    const known = this.#tags.get(name);
+    if (known !== undefined && known.untilMs > Date.now()) return known.digest;
+    const digest = await this.#client.resolve(reference);
+    if (this.#tags.size > 10_000) this.#tags.clear();
+    this.#tags.set(name, { digest, untilMs: Date.now() + tagValidMs });
+    return digest;
+  }
+
+  #once(key: string, make: () => Promise<void>): Promise<void> {
+    const under = this.#pulling.get(key);
+    if (under !== undefined) return under;
+    const making = make().finally(() => this.#pulling.delete(key));
+    this.#pulling.set(key, making);
+    return making;
+  }
+
+  async #pull(reference: ImageReference, key: string): Promise<void> {
+    const image = await this.#client.describe(reference);
+    const hexes = image.manifest.layers.map(({ digest }) => hexOf(digest));
+    for (const hex of hexes) await this.#mark(hex);
+    try {
+      // Two at a time: a layer is unpacked while the next one arrives.
+      await mapAtMost(2, [...new Set(hexes)], (hex) =>
+        this.#once(`layer ${hex}`, () => this.#layer(reference, image, hexes.indexOf(hex))),
+      );
+      await this.#makeRoot(reference, image, hexes, key);
+    } finally {
+      for (const hex of hexes) this.#unmark(hex);
+    }
+  }
+
+  async #layer(reference: ImageReference, image: DescribedImage, at: number): Promise<void> {
+    const descriptor = image.manifest.layers[at];
+    const diffId = image.config.diffIds[at];
+    if (descriptor === undefined || diffId === undefined)
+      throw new Fault("internal", `the image has no layer ${at}`);
+    const final = this.#layerPath(hexOf(descriptor.digest));
+    if (await exists(join(final, "index.json"))) return;
+    if (descriptor.size > mostBlobBytes)
+      throw new Fault(
+        "invalid_argument",
+        `a layer of ${imageName(reference)} has ${descriptor.size} bytes; ${mostBlobBytes} are the most`,
+      );
+    const blob = this.#temp();
+    const directory = this.#temp();
+    try {
+      await this.#client.download(reference, descriptor, blob);
+      await mkdir(directory, { mode: 0o700 });
+      const index = await readLayer(blob, directory, this.#limits);
+      if (index.diffId !== diffId)
+        throw new Fault(
+          "invalid_argument",
+          `a layer of ${imageName(reference)} has other content than its configuration says`,
+        );
+      await writeFile(join(directory, "index.json"), JSON.stringify(index));
+      // After a power loss, a renamed layer must not have empty files.
+      await run("sync", ["-f", directory]);
+      await putInPlace(directory, final);
+    } finally {
+      await rm(blob, { force: true });
+      await removeTree(directory);
+    }
+  }
+
+  async #makeRoot(
+    reference: ImageReference,
+    { config }: DescribedImage,
+    hexes: readonly string[],
+    key: string,
+  ): Promise<void> {
+    const layers: LayerIndex[] = [];
+    for (const hex of hexes) {
+      const text = await readFile(join(this.#layerPath(hex), "index.json"), "utf8");
+      layers.push(LayerIndex.parse(JSON.parse(text)));
+    }
+    const total = layers.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (total > this.#limits.bytes)
+      throw new Fault(
+        "invalid_argument",
+        `the layers of ${imageName(reference)} have ${total} bytes; ${this.#limits.bytes} are the most`,
+      );
+    const tree = mergeLayers(layers);
+    const fileOf = (layer: number, number: number) =>
+      join(this.#layerPath(hexes[layer] ?? ""), `${number}`);
+    await prepareRoot(tree, fileOf);
+    const facts: z.infer<typeof RootFacts> = {
+      name: imageName(reference),
+      environment: config.environment.map(([name, value]) => [name, value]),
+      user: config.user,
+      workingDirectory: config.workingDirectory,
+      layers: [...hexes],
+    };
+    const directory = this.#temp();
+    try {
+      await mkdir(directory, { mode: 0o700 });
+      await writeRoot(tree, join(directory, "root"), fileOf);
+      await writeFile(join(directory, "image.json"), JSON.stringify(facts));
+      await putInPlace(directory, this.#root(key));
+    } finally {
+      await removeTree(directory);
+    }
+  }
+
+  #root(key: string): string {
+    return join(this.#directory, "roots", key);
+  }
+
+  #layerPath(hex: string): string {
+    return join(this.#directory, "layers", hex);
+  }
+
+  #temp(): string {
+    return tempFileIn(join(this.#directory, "temp"));
+  }
+
+  /** Marked before the check for existence, because eviction checks for marks after it has moved a directory away. */
+  async #mark(name: string): Promise<void> {
+    this.#users.set(name, (this.#users.get(name) ?? 0) + 1);
+    await writeFile(this.#markPath(name), "");
+  }
+
+  #unmark(name: string): void {
+    this.#users.set(name, Math.max(0, (this.#users.get(name) ?? 1) - 1));
+  }
+
+  #markPath(name: string): string {
+    return join(this.#directory, "in-use", `${name}~${this.#owner}`);
+  }
+
+  async #removeIdleMarks(): Promise<void> {
+    for (const [name, users] of this.#users) {
+      if (users > 0) continue;
+      this.#users.delete(name);
+      await rm(this.#markPath(name), { force: true });
+      // A user that came meanwhile has written its mark before or after; write it again.
+      if (this.#users.has(name)) await writeFile(this.#markPath(name), "");
+    }
+  }
+
+  async #inUse(): Promise<Set<string>> {
+    const inUse = new Set<string>();
+    for (const mark of await readdir(join(this.#directory, "in-use"))) {
+      const [name = "", owner = ""] = mark.split("~");
+      if (isAlive(owner)) inUse.add(name);
+      else await rm(join(this.#directory, "in-use", mark), { force: true });
+    }
+    return inUse;
+  }
+
+  async #removeUnlessUsed(kind: "roots" | "layers", name: string): Promise<void> {
+    const path = join(this.#directory, kind, name);
+    const away = this.#temp();
+    await rename(path, away);
+    const isTaken = (await this.#inUse()).has(name);
+    const isBack =
+      isTaken &&
+      (await rename(away, path).then(
+        () => true,
+        () => false,
+      ));
+    if (!isBack) await removeTree(away);
+  }
+
+  async #layers(): Promise<{ hex: string; bytes: number; usedAtMs: number }[]> {
+    const hexes = await readdir(join(this.#directory, "layers"));
+    const found = await mapAtMost(4, hexes, async (hex) => {
+      const at = join(this.#layerPath(hex), "index.json");
+      const index = await stat(at).catch(() => undefined);
+      if (index === undefined) return undefined;
+      const { bytes } = LayerIndex.pick({ bytes: true }).parse(
+        JSON.parse(await readFile(at, "utf8")),
+      );
+      return { hex, bytes: bytes + index.size, usedAtMs: index.mtimeMs };
+    });
+    return found.filter((layer) => layer !== undefined);
+  }
+
+  async #roots(): Promise<{ key: string; layers: readonly string[]; usedAtMs: number }[]> {
+    const keys = await readdir(join(this.#directory, "roots"));
+    const found = await mapAtMost(4, keys, async (key) => {
+      const text = await readFile(join(this.#root(key), "image.json"), "utf8").catch(
+        () => undefined,
+      );
+      if (text === undefined) return undefined;
+      const { layers } = RootFacts.parse(JSON.parse(text));
+      return { key, layers, usedAtMs: (await stat(this.#root(key))).mtimeMs };
+    });
+    return found.filter((root) => root !== undefined);
+  }
+}
+
+function rootKey(digest: string): string {
+  return `${hexOf(digest)}-${rootFormat}`;
+}
+
+function hexOf(digest: string): string {
+  return digest.slice("sha256:".length);
+}
+
+/** Another worker of the machine may have been faster: its result is the same. */
+async function putInPlace(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (reason) {
+    if (!["ENOTEMPTY", "EEXIST"].includes(errnoOf(reason) ?? "")) throw reason;
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
