@@ -1,5 +1,9 @@
 // Builds the runnable files: the programs and migrations in dist/, the pages in dist/web. Skipped when up to date.
+import { execFile } from "node:child_process";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { root } from "./ensure-installed.mjs";
 import { isCurrent, writeStamp } from "./source-stamp.mjs";
 
@@ -20,6 +24,15 @@ export async function built({ force = false } = {}) {
 async function programs() {
   const { buildPrograms } = await import("./program-bundles.mjs");
   await buildPrograms();
+  await manPages();
+}
+
+/** The built program writes its own man pages. */
+async function manPages() {
+  const program = join(root, "dist/grange.js");
+  const pages = join(root, "dist/man");
+  await rm(pages, { recursive: true, force: true });
+  await promisify(execFile)(process.execPath, [program, "man", "--write", pages]);
 }
 
 async function pages() {

@@ -1,5 +1,6 @@
 import { endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
 import { endpointTables } from "../src/api/endpoints/endpoint-tables.ts";
+import { exitCodeTable } from "../src/cli/exit-code.ts";
 import { mcpToolsTable } from "../src/cli/mcp/tools-table.ts";
 import { limitsTable } from "../src/server/request-limits/limits-table.ts";
 
@@ -15,6 +16,7 @@ export function generatedParts(): readonly GeneratedPart[] {
   return [
     { file: "http-api.md", name: "endpoints", text: endpointTables(endpointGroups) },
     { file: "http-api.md", name: "limits", text: limitsTable() },
+    { file: "commands.md", name: "exit-codes", text: exitCodeTable() },
     { file: "assistants.md", name: "tools", text: mcpToolsTable() },
   ];
 }

@@ -246,6 +246,14 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "serve the farm's graphs, logs and failures to coding assistants",
     load: async () => (await import("./commands/mcp.ts")).describeMcp,
   },
+  completion: {
+    summary: "print the script that completes commands in a shell",
+    load: async () => (await import("./commands/completion.ts")).describeCompletion,
+  },
+  man: {
+    summary: "print or write the man pages",
+    load: async () => (await import("./commands/man.ts")).describeMan,
+  },
   retention: {
     summary: "how long graphs and records are kept, and labels that keep graphs",
     load: async () => (await import("./commands/retention.ts")).describeRetention,

@@ -11,3 +11,33 @@ export const exitCodes = {
   update: 75,
 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The exit codes with their meanings, for the help, man pages and documents. */
+export const exitCodeRows: readonly { readonly code: string; readonly meaning: string }[] = [
+  { code: String(exitCodes.ok), meaning: "The command succeeded." },
+  {
+    code: String(exitCodes.failed),
+    meaning:
+      "It failed: the graph, job, check or comparison did not succeed, or the farm refused the request.",
+  },
+  { code: String(exitCodes.usage), meaning: "The command line or a setting is invalid." },
+  { code: String(exitCodes.unreachable), meaning: "The server could not be reached." },
+  {
+    code: String(exitCodes.update),
+    meaning: "A collector ended for an update: start the new version.",
+  },
+  { code: "130", meaning: "A measurement was interrupted (Ctrl-C)." },
+  {
+    code: "other",
+    meaning: "`grange exec` and `grange run` return the exit code of the command that they ran.",
+  },
+];
+
+/** Returns the table of exit codes of docs/commands.md, in Markdown. */
+export function exitCodeTable(): string {
+  return [
+    "| exit code | meaning |",
+    "|---|---|",
+    ...exitCodeRows.map(({ code, meaning }) => `| ${code} | ${meaning} |`),
+  ].join("\n");
+}

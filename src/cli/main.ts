@@ -27,7 +27,7 @@ async function run(words: readonly string[]): Promise<void> {
         "  $ grange status latest      how its newest graph is doing",
         "  $ grange logs latest lint   what the job lint printed",
         "",
-        "Exit codes: 0 ok, 1 failed, 2 called wrongly, 3 no server.",
+        "Exit codes: 0 ok, 1 failed, 2 called wrongly, 3 no server. More: docs/commands.md.",
       ].join("\n"),
     );
 
