@@ -110,6 +110,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "show one execution of an action, or what it wrote",
     load: async () => (await import("./commands/execution.ts")).describeExecution,
   },
+  reproduce: {
+    summary: "run the action of an execution on this machine, and compare the outputs",
+    load: async () => (await import("./commands/reproduce.ts")).describeReproduce,
+  },
   cancel: {
     summary: "cancel a graph, or one job of it",
     load: async () => (await import("./commands/cancel.ts")).describeCancel,

@@ -9,7 +9,7 @@ import type { ApiClient } from "./api/api-client.ts";
 const mostBytesInMemory = 64 * 1024 * 1024;
 
 /** Returns the address of a blob of a project, for `ApiClient.bytes`. */
-function addressOfBlob(project: string, { hash, sizeBytes }: Digest): string {
+export function addressOfBlob(project: string, { hash, sizeBytes }: Digest): string {
   return pathOfCall(executionEndpoints.blob, { hash, size: String(sizeBytes) }, { project });
 }
 

@@ -5,7 +5,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { digestFunctionValues } from "#cas/digest-message.ts";
 import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk/disk-blob-store.ts";
-import type { Digest } from "#core/digest.ts";
+import type { Digest, DigestFunction } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 import { buildAction } from "#graphs/build-action.ts";
@@ -30,9 +30,20 @@ export interface LocalEnd {
   readonly durationMs: number;
 }
 
-interface LocalRun {
+interface LocalRun extends LocalOutput {
   readonly definition: JobDefinition;
   readonly inputRoot: Digest;
+}
+
+/** An action as the store has it: the encoded messages of REv2. */
+interface LocalAction extends LocalOutput {
+  readonly action: Uint8Array;
+  readonly command: Uint8Array;
+  readonly timeoutMs: number;
+  readonly digestFunction: DigestFunction;
+}
+
+interface LocalOutput {
   /** Receives the job's output as it arrives. */
   readonly print: (bytes: Uint8Array) => void;
   readonly signal: AbortSignal;
@@ -75,15 +86,21 @@ export class LocalExecutor {
     return openDiskBlobStore(join(this.#machine.runDir, "results"));
   }
 
-  async run(run: LocalRun, store: BlobStore): Promise<LocalEnd> {
-    const built = buildAction(run.definition, run.inputRoot);
+  run({ definition, inputRoot, ...run }: LocalRun, store: BlobStore): Promise<LocalEnd> {
+    const { action, command, timeoutMs } = buildAction(definition, inputRoot);
+    const bytes = { action: action.bytes, command: command.bytes };
+    return this.runAction({ ...run, ...bytes, timeoutMs, digestFunction: "sha256" }, store);
+  }
+
+  /** Runs an action of any client. The store has its inputs, and gets its outputs. */
+  async runAction(run: LocalAction, store: BlobStore): Promise<LocalEnd> {
     const work = create(WorkSchema, {
       lease: create(LeaseSchema, { executionId: `local-${++this.#count}`, attempt: 1, epoch: 1n }),
-      action: built.action.bytes,
-      command: built.command.bytes,
-      timeout: durationFromMs(built.timeoutMs),
+      action: run.action,
+      command: run.command,
+      timeout: durationFromMs(run.timeoutMs),
       project: "local",
-      digestFunction: digestFunctionValues.sha256,
+      digestFunction: digestFunctionValues[run.digestFunction],
     });
     const begunMs = performance.now();
     let printing: PrintedLog | undefined;
