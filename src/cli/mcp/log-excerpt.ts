@@ -1,6 +1,7 @@
 import { pathOfCall } from "#api/endpoint.ts";
 import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
 import { jobEndpoints } from "#api/endpoints/job-endpoints.ts";
+import { findErrorLines } from "#core/error-lines.ts";
 import type { ApiClient, RunAddress } from "../api/api-client.ts";
 import { anySequence } from "../terminal/escape-sequences.ts";
 
@@ -130,20 +131,10 @@ export async function searchLog(
   };
 }
 
-/** Words of compilers, test runners and shells for an error. A count of zero is none. */
-const errorWords =
-  /\b(?:error|fatal|panic(?:ked)?|exception|traceback|assertion|failed|failure|undefined reference|not found|killed|timed out)\b/i;
-const noError =
-  /\b(?:0|no) (?:errors?|failures?|failed)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b/i;
-
-/** Jobs print each of their commands behind this, and a command may contain the words. */
-const command = /^\$ /;
-
-/** Returns the first line that looks like an error; undefined when none does. */
+/** Returns the first line of the error; undefined when none looks like one. */
 export function probableErrorLine(lines: readonly LogLine[]): LogLine | undefined {
-  return lines.find(
-    ({ text }) => errorWords.test(text) && !noError.test(text) && !command.test(text),
-  );
+  const [first] = findErrorLines(lines.map(({ text }) => text));
+  return first === undefined ? undefined : lines[first];
 }
 
 export function numbered({ line, text }: LogLine, mark = " "): string {
