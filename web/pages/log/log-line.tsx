@@ -1,5 +1,5 @@
 import { type CSSProperties, memo } from "react";
-import { colourVariable } from "./palette.ts";
+import { backgroundColour, colourVariable, textOn } from "./palette.ts";
 import type { Style } from "./style.ts";
 import { type Token, tokenizeLine } from "./tokenize-line.ts";
 
@@ -63,8 +63,12 @@ function looks(style: Style): { className?: string; style?: CSSProperties } {
   if (style.underline) names.push("t-underline");
   if (style.strike) names.push("t-strike");
   if (style.inverse) names.push("t-inverse");
-  const foreground = colourVariable(style.inverse ? style.background : style.foreground);
-  const background = colourVariable(style.inverse ? style.foreground : style.background);
+  const [text, behind] = style.inverse
+    ? [style.background, style.foreground]
+    : [style.foreground, style.background];
+  const background = backgroundColour(behind);
+  const foreground =
+    text === undefined && behind !== undefined ? textOn(behind) : colourVariable(text);
   const css: CSSProperties = {
     ...(foreground === undefined ? {} : { color: foreground }),
     ...(background === undefined ? {} : { backgroundColor: background }),
