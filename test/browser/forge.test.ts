@@ -14,6 +14,7 @@ import { insertRepository } from "#forge/repository.store.ts";
 import { readServerConfig } from "../../src/server/config.ts";
 import { startServer } from "../../src/server/start-server.ts";
 import { freshDatabase } from "../support/fresh-db.ts";
+import { axeFindings } from "./axe-findings.ts";
 import { pagesInBrowser } from "./farm-in-browser.ts";
 
 const databaseUrl = await freshDatabase();
@@ -106,6 +107,7 @@ test("watched repositories are shown with their problems, in wide and narrow win
     .getByText("comment/7")
     .waitFor();
   await look(page, "forge-wide");
+  expect(await axeFindings(page)).toEqual([]);
 
   await page.setViewportSize({ width: 400, height: 800 });
   await look(page, "forge-narrow");

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { madeUpFarm } from "../../web/dev/made-up-farm.ts";
 import { madeUpInvocation } from "../../web/dev/made-up-invocations.ts";
+import { axeFindings } from "./axe-findings.ts";
 import { farmInBrowser } from "./farm-in-browser.ts";
 
 const { farm, server, open } = await farmInBrowser(madeUpFarm(new Date()));
@@ -178,6 +179,7 @@ test("an execution shows its command, outputs, streams and origin", async () => 
   await page.getByRole("link", { name: "failed-one" }).last().click();
   await page.waitForURL(/\/invocations\/failed-one/);
   expect(faults).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
   await page.close();
 });
 

@@ -8,6 +8,7 @@ import { readServerConfig } from "../../src/server/config.ts";
 import { startServer } from "../../src/server/start-server.ts";
 import { postTo } from "../support/ask-server.ts";
 import { freshDatabase } from "../support/fresh-db.ts";
+import { axeFindings } from "./axe-findings.ts";
 import { pagesInBrowser } from "./farm-in-browser.ts";
 
 const databaseUrl = await freshDatabase();
@@ -45,6 +46,7 @@ test("the page shows who may do what at a place, and leads to what a principal m
   await row.getByText("role:viewer").waitFor();
   await page.getByRole("row", { name: /dave/ }).getByText("main").waitFor();
   await look(page, "rights-at-place");
+  expect(await axeFindings(page)).toEqual([]);
 
   await page.getByRole("textbox", { name: "Branch" }).fill("topic");
   await page.getByRole("textbox", { name: "Branch" }).press("Enter");

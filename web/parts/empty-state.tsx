@@ -7,16 +7,19 @@ export function EmptyState({
   children,
   command,
   note,
+  heading: Heading = "h2",
 }: {
   title: string;
   children: ReactNode;
   command?: string;
   /** Shown below the command. */
   note?: ReactNode;
+  /** `h1` where it is the whole page. */
+  heading?: "h1" | "h2";
 }) {
   return (
     <section className="empty">
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       <p>{children}</p>
       {command === undefined ? null : <Copyable text={command} label="command" />}
       {note}

@@ -14,7 +14,9 @@ export function ErrorPage({ error }: { error: unknown }) {
     <section className="empty" role="alert">
       <h1>{advice.title}</h1>
       <p>{advice.whatToDo}</p>
-      <pre className="problem">{messageOf(error)}</pre>
+      <pre className="problem" tabIndex={0}>
+        {messageOf(error)}
+      </pre>
       {advice.command === undefined ? null : <Copyable text={advice.command} label="command" />}
       <p className="row">
         <button type="button" onClick={() => void router.invalidate()}>

@@ -15,7 +15,9 @@ export function BrokenList({ broken }: { readonly broken: Comparison["newlyBroke
           <summary>
             <strong>{benchmark}</strong>
           </summary>
-          <pre className="problem">{shownLines(message)}</pre>
+          <pre className="problem" tabIndex={0}>
+            {shownLines(message)}
+          </pre>
         </details>
       ))}
     </section>

@@ -20,13 +20,17 @@ export function ErrorList({
             of {artifact}
             {of === null ? "" : `, ${of}`}
           </span>
-          <pre className="problem">{shownLines(message)}</pre>
+          <pre className="problem" tabIndex={0}>
+            {shownLines(message)}
+          </pre>
         </li>
       ))}
       {jobs.map((job) => (
         <li key={job.id}>
           <strong>Job {jobWords(job)}</strong> <span className="faint">of {job.artifact}</span>
-          <pre className="problem">{shownLines(job.error ?? "")}</pre>
+          <pre className="problem" tabIndex={0}>
+            {shownLines(job.error ?? "")}
+          </pre>
         </li>
       ))}
     </ul>

@@ -10,7 +10,7 @@ import { StateMark } from "./state-mark.tsx";
 export function JobsTable({ jobs }: { readonly jobs: readonly BenchmarkJobView[] }) {
   if (jobs.length === 0) return <p className="faint">No jobs yet.</p>;
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Jobs">
+    <div className="table-box" tabIndex={0} role="region" aria-label="Table of jobs">
       <table className="figures lab-jobs">
         <thead>
           <tr>

@@ -22,7 +22,9 @@ export function BranchDetail({ repository, branch, branches }: Props) {
       </div>
       <div className="branch-holds">
         <h2>Present settings</h2>
-        <pre className="definition">{definitionText(resolved)}</pre>
+        <pre className="definition" tabIndex={0}>
+          {definitionText(resolved)}
+        </pre>
         <p className="row facts-line">
           {next.problem === null ? null : (
             <span role="alert" className="problem">
@@ -105,7 +107,7 @@ function Change({ change }: { readonly change: BranchChange }) {
           {change.setBy} {change.body === null ? "reset it" : "said it"} <Ago time={change.setAt} />
           {change.why === null ? null : <span className="faint"> {change.why}</span>}
         </summary>
-        <pre className="definition">
+        <pre className="definition" tabIndex={0}>
           {change.body === null ? "(nothing)" : definitionText(change.body)}
         </pre>
       </details>

@@ -135,7 +135,9 @@ function LinesBox({ lines }: { lines: Lines }) {
         <span className="grow" />
         <Copyable text={lines.text} shown="copy" label="these lines" />
       </figcaption>
-      <pre className="definition">{lines.text}</pre>
+      <pre className="definition" tabIndex={0}>
+        {lines.text}
+      </pre>
     </figure>
   );
 }

@@ -15,7 +15,7 @@ export function ForgePage() {
   usePageTitle("Forges");
   if (data.repositories.length === 0) {
     return (
-      <EmptyState title="No repository is watched" command="grange forge add git URL">
+      <EmptyState heading="h1" title="No repository is watched" command="grange forge add git URL">
         The farm makes a graph for each push to a watched repository and, at GitHub, for each pull
         request.
       </EmptyState>

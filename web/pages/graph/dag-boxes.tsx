@@ -48,31 +48,33 @@ export const JobBox = memo(function JobBox({
   const hasAside = job.cached || job.startedAt !== null;
   const room = (hasAside ? width - asideRoom(asideWidth) : end) - nameLeft;
   const reason = job.reason === null ? "" : `, ${job.reason}`;
+  const shown = fitText(job.name, room, nameWidth);
+  // Voice control needs the visible text in the name of a button.
+  const name = shown === job.name ? shown : `${shown}: ${job.name}`;
   return (
-    <g
-      className={classes.join(" ")}
-      data-job={job.name}
-      transform={`translate(${left} ${top})`}
-      role="button"
-      tabIndex={0}
-      aria-pressed={selected}
-      aria-label={`${job.name}, ${stateWords[job.state]}${reason}`}
-      onKeyDown={(event) => {
-        if (event.key === " ") onSelect(job.name);
-      }}
-    >
-      <rect width={width} height={boxHeight} rx="6" />
-      <g transform="translate(9 9)">
-        <use
-          href={`#state-${job.state}`}
-          width="16"
-          height="16"
-          className={`icon is-${job.state}`}
-        />
+    <g className={classes.join(" ")} data-job={job.name} transform={`translate(${left} ${top})`}>
+      <g
+        role="button"
+        tabIndex={0}
+        aria-pressed={selected}
+        aria-label={`${name}, ${stateWords[job.state]}${reason}`}
+        onKeyDown={(event) => {
+          if (event.key === " ") onSelect(job.name);
+        }}
+      >
+        <rect width={width} height={boxHeight} rx="6" />
+        <g transform="translate(9 9)">
+          <use
+            href={`#state-${job.state}`}
+            width="16"
+            height="16"
+            className={`icon is-${job.state}`}
+          />
+        </g>
+        <text x={nameLeft} y="21" className="name">
+          {shown}
+        </text>
       </g>
-      <text x={nameLeft} y="21" className="name">
-        {fitText(job.name, room, nameWidth)}
-      </text>
       {job.cached ? (
         <text x={end} y="21" className="aside">
           cached

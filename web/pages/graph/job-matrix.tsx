@@ -99,9 +99,9 @@ function Urgent({
   if (jobs.length === 0) return null;
   return (
     <section className="urgent">
-      <h3>
+      <h2>
         {title} <span className="faint number">{jobs.length}</span>
-      </h3>
+      </h2>
       <ul>
         {jobs.slice(0, mostUrgent).map((job) => (
           <li key={job.name}>

@@ -9,7 +9,9 @@ export function OptionsView({ events }: { events: NonNullable<InvocationDetail["
       {events.options.length === 0 ? (
         <p className="faint">None were sent.</p>
       ) : (
-        <pre className="definition">{events.options.map(shownText).join("\n")}</pre>
+        <pre className="definition" tabIndex={0}>
+          {events.options.map(shownText).join("\n")}
+        </pre>
       )}
       <Pairs title="Build metadata" pairs={events.metadata} />
       <Pairs title="Workspace status" pairs={events.workspaceStatus} />

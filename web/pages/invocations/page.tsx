@@ -45,7 +45,7 @@ export function InvocationsPage() {
   const isNarrowed = search.project !== undefined || search.commit !== undefined;
   if (all.length === 0 && !isNarrowed) {
     return (
-      <EmptyState title="No invocations yet">
+      <EmptyState heading="h1" title="No invocations yet">
         Each run of Bazel, recc or another build tool that uses this farm is a line here.{" "}
         <Link to="/connect">Point your tool here</Link>, and build something.
       </EmptyState>

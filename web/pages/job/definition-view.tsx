@@ -18,7 +18,9 @@ export function DefinitionView({ detail }: { readonly detail: JobDetail }) {
           Customise…
         </button>
       </div>
-      <pre className="definition">{definitionText(definition)}</pre>
+      <pre className="definition" tabIndex={0}>
+        {definitionText(definition)}
+      </pre>
       {isCustomised ? (
         <>
           <h2>Changed for this graph only</h2>
@@ -30,11 +32,15 @@ export function DefinitionView({ detail }: { readonly detail: JobDetail }) {
           <div className="beside">
             <section>
               <h2>Original definition</h2>
-              <pre className="definition">{definitionText(origin.template)}</pre>
+              <pre className="definition" tabIndex={0}>
+                {definitionText(origin.template)}
+              </pre>
             </section>
             <section>
               <h2>The patch</h2>
-              <pre className="definition">{JSON.stringify(origin.patch, undefined, 2)}</pre>
+              <pre className="definition" tabIndex={0}>
+                {JSON.stringify(origin.patch, undefined, 2)}
+              </pre>
             </section>
           </div>
         </>

@@ -29,7 +29,7 @@ export function RepositoriesPage() {
 
   if (repositories.length === 0) {
     return (
-      <EmptyState title="No repositories yet" command="grange submit . --rev HEAD">
+      <EmptyState heading="h1" title="No repositories yet" command="grange submit . --rev HEAD">
         Run this in a Git repository; it appears here with its first graph.
       </EmptyState>
     );

@@ -31,7 +31,7 @@ export function RepositoryPage() {
 
   if (graphs.length === 0) {
     return (
-      <EmptyState title={`No graphs of ${name}`} command="grange submit . --rev HEAD">
+      <EmptyState heading="h1" title={`No graphs of ${name}`} command="grange submit . --rev HEAD">
         Run this in the repository; its graph appears here while it runs.
       </EmptyState>
     );

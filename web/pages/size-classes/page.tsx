@@ -19,6 +19,7 @@ export function SizeClassesPage() {
   if (data.platforms.length === 0) {
     return (
       <EmptyState
+        heading="h1"
         title="No size classes yet"
         command={`grange worker --server ${location.origin} --size-class 2`}
       >

@@ -27,7 +27,11 @@ export function WorkersPage() {
 
   if (workers.length === 0) {
     return (
-      <EmptyState title="No workers" command={`grange worker --server ${location.origin}`}>
+      <EmptyState
+        heading="h1"
+        title="No workers"
+        command={`grange worker --server ${location.origin}`}
+      >
         Jobs wait until there is a worker. Start one on any machine that reaches this address.
       </EmptyState>
     );
