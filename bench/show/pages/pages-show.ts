@@ -1,8 +1,11 @@
 import type { Show } from "../row.ts";
+import { accessiblePages } from "./accessible-pages.ts";
+import { firstLoads } from "./first-loads.ts";
 import { logOfAMillionLines } from "./log-of-a-million-lines.ts";
+import { startTimes } from "./start-times.ts";
 
 /** The pages as a reader sees them in Chromium, with a fresh farm behind them. */
 export const pagesShow: Show = {
   name: "pages",
-  measurements: [logOfAMillionLines],
+  measurements: [accessiblePages, firstLoads, logOfAMillionLines, startTimes],
 };
