@@ -35,7 +35,7 @@ function header(entry: TarEntry, contentBytes: number): Buffer {
   const block = Buffer.alloc(512);
   const octal = (value: number, at: number, length: number) =>
     block.write(`${value.toString(8).padStart(length - 1, "0")}\0`, at, "latin1");
-  block.write(entry.path.slice(0, 100), 0);
+  block.write(entry.path, 0, 100);
   octal(entry.mode ?? (entry.type === "5" ? 0o755 : 0o644), 100, 8);
   octal(0, 108, 8);
   octal(0, 116, 8);
@@ -43,7 +43,7 @@ function header(entry: TarEntry, contentBytes: number): Buffer {
   octal(entry.mtime ?? 1_600_000_000, 136, 12);
   block.write("        ", 148);
   block.write(entry.type ?? "0", 156);
-  block.write((entry.target ?? "").slice(0, 100), 157);
+  block.write(entry.target ?? "", 157, 100);
   block.write("ustar\x0000", 257, "latin1");
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");

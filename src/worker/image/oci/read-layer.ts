@@ -100,12 +100,14 @@ class LayerReader {
     } as ConstructorParameters<typeof Parser>[0]);
     this.#parser.on("error", (reason: unknown) => (this.#failure ??= reason));
     // Without its long name, an entry would have another one.
-    this.#parser.on("ignoredEntry", ({ meta, path }: ReadEntry) => {
-      if (meta)
-        this.#failure ??= new Fault(
-          "invalid_argument",
-          `a layer of the image has a header of more than ${longestHeader} bytes at ${JSON.stringify(path)}`,
-        );
+    this.#parser.on("ignoredEntry", ({ meta, path, type }: ReadEntry) => {
+      const why = meta
+        ? `a header of more than ${longestHeader} bytes`
+        : `an entry of the kind ${type}, which is not supported,`;
+      this.#failure ??= new Fault(
+        "invalid_argument",
+        `a layer of the image has ${why} at ${JSON.stringify(path)}`,
+      );
     });
   }
 
