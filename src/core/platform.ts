@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dockerProperties } from "./docker-properties.ts";
 
 /**
  * REv2 platform properties: the requirements of an action, or the offer of a worker.
@@ -60,6 +61,7 @@ const instructions = new Set([
   "size-class",
   "min-size-class",
   "max-size-class",
+  ...dockerProperties.map(({ name }) => name),
 ]);
 
 /**

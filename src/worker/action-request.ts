@@ -3,6 +3,7 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { digestFunctionFrom, fromDigestMessage } from "#cas/digest-message.ts";
 import { problemOfPath, refuse } from "#cas/path-rules.ts";
 import type { Digest, DigestFunction } from "#core/digest.ts";
+import { dockerNetworkProperty } from "#core/docker-properties.ts";
 import { Fault } from "#core/fault.ts";
 import { type JobRights, jobTokenName, rightsIn } from "#core/job-rights.ts";
 import type { OutcomeRules } from "#core/outcome-rules.ts";
@@ -107,7 +108,9 @@ function secretsOf(work: Work): readonly Secret[] {
  * Returns whether the action has network access. Throws for an unknown value, because the action would silently lack
  * it.
  */
-function networkOf({ network = "off" }: Platform): boolean {
+function networkOf(platform: Platform): boolean {
+  const asDocker = ["standard", "bridge"].includes(platform[dockerNetworkProperty] ?? "");
+  const { network = asDocker ? "on" : "off" } = platform;
   if (network === "on" || network === "off") return network === "on";
   throw new Fault(
     "invalid_argument",

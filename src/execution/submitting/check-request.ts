@@ -1,3 +1,4 @@
+import { problemOfDockerProperties } from "#core/docker-properties.ts";
 import { Fault } from "#core/fault.ts";
 import { isKeepable } from "#core/keepable-text.ts";
 import { requirementsOf } from "#core/platform.ts";
@@ -35,6 +36,8 @@ export function checkRequest(request: ExecutionRequest): void {
     );
   }
   const { platform, project, invocation } = request;
+  const problem = problemOfDockerProperties(platform);
+  if (problem !== undefined) throw new Fault("invalid_argument", problem);
   const texts = [...Object.entries(platform).flat(), project, invocation];
   for (const text of texts) {
     if (text.length > longestName || !isKeepable(text)) {
