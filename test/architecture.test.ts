@@ -113,6 +113,7 @@ const mayImport: Record<string, readonly string[]> = {
   server: [
     "core",
     "outgoing",
+    "images",
     "definitions",
     "scheduling",
     "api",

@@ -36,6 +36,8 @@ export interface PreparationServices {
   readonly project: string;
   /** Absent when no secrets are stored. */
   readonly secrets?: ReferToSecrets | undefined;
+  /** Replaces the tag of a container image by its digest. Absent: workers do it. */
+  readonly resolveImage?: ((image: string) => Promise<string>) | undefined;
 }
 
 /** The outcome of a job's preparation. */
@@ -64,7 +66,7 @@ export type Prepared =
  * It stores nothing in the database, so it may be repeated or interrupted.
  */
 export async function prepareJob(services: PreparationServices, job: ReadyJob): Promise<Prepared> {
-  const { definition } = job;
+  const definition = await withResolvedImage(services, job.definition);
   const kind = definition.kind ?? "command";
   switch (kind) {
     case "command":
@@ -83,6 +85,16 @@ export async function prepareJob(services: PreparationServices, job: ReadyJob): 
     case "dummy":
       throw new Fault("internal", `a ${kind} job needs no preparation`);
   }
+}
+
+/** The digest is part of the action: a result is found again only while the tag names the same image. */
+async function withResolvedImage(
+  { resolveImage }: PreparationServices,
+  definition: JobDefinition,
+): Promise<JobDefinition> {
+  const { image } = definition;
+  if (image === undefined || resolveImage === undefined) return definition;
+  return { ...definition, image: await resolveImage(image) };
 }
 
 /** Turns a ready job into an action, stores the action's inputs, and looks up its result. */

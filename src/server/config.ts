@@ -113,6 +113,10 @@ export const ServerConfig = z.object({
     .transform((list) => list.split(",").map((host) => host.trim()))
     .transform((hosts) => hosts.filter((host) => host !== ""))
     .optional(),
+  /** Registries where the farm looks up the digests of images, as `parseRegistries` reads them. */
+  registries: z.string().optional(),
+  /** A file with credentials of registries, as `docker login` writes it. */
+  registryAuth: z.string().min(1).optional(),
   /**
    * Directories. Users with the right to submit may name a repository below them by its path, with colons between the
    * paths.
@@ -240,6 +244,8 @@ export function readServerConfig(
     sessionMs: env["GRANGE_SESSION_MS"],
     webhooks: env["GRANGE_WEBHOOKS"],
     privateHosts: env["GRANGE_PRIVATE_HOSTS"],
+    registries: env["GRANGE_REGISTRIES"] || undefined,
+    registryAuth: env["GRANGE_REGISTRY_AUTH"] || undefined,
     localRepositories: env["GRANGE_LOCAL_REPOSITORIES"],
     pricePerWorkerMinute: env["GRANGE_PRICE_PER_WORKER_MINUTE"],
     mostCacheEntryBytes: env["GRANGE_CACHE_ENTRY_BYTES"],

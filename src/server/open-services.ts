@@ -16,6 +16,7 @@ import { sendToAlarmWebhook } from "./alarm-webhook.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { wayIn } from "./forge/way-in.ts";
+import { imageResolver } from "./image-resolver.ts";
 import { openJobTokens } from "./job-tokens.ts";
 import { labTasks } from "./lab-tasks.ts";
 import { openDatabase } from "./open-database.ts";
@@ -61,6 +62,8 @@ export async function openServices(
         | "forges"
         | "host"
         | "privateHosts"
+        | "registries"
+        | "registryAuth"
         | "localRepositories"
         | "unservedMs"
       >
@@ -124,6 +127,7 @@ export async function openServices(
       project,
       queue,
       secrets,
+      resolveImage: imageResolver(config, privateHosts),
       git,
       mirrors,
       access,

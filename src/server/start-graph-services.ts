@@ -32,6 +32,7 @@ interface GraphServiceParts {
   readonly project: string;
   readonly queue: ExecutionQueue;
   readonly secrets: SecretService;
+  readonly resolveImage: ((image: string) => Promise<string>) | undefined;
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly access: RepositoryAccess;
@@ -60,6 +61,7 @@ export async function startGraphServices(parts: GraphServiceParts) {
       transaction: (work) => queue.transaction(work),
       chooseSizes: (requests) => queue.chooseSizes(requests),
       secrets: (names, place) => secrets.referTo(names, place),
+      resolveImage: parts.resolveImage,
       hint: (hint) => queue.hintAhead(hint),
     }),
   );

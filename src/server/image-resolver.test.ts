@@ -1,0 +1,42 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { buildImage, tarOf } from "#images/image-builder.fixture.ts";
+import { imageResolver } from "./image-resolver.ts";
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+test("a tag is replaced by its digest, which is asked for once", async () => {
+  const image = buildImage([tarOf([{ path: "a" }])]);
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked++;
+    if (request.url?.endsWith("/v1")) response.end(image.manifest);
+    else response.writeHead(404).end();
+  }).listen(0, "127.0.0.1");
+  stops.push(() => server.close());
+  await once(server, "listening");
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const resolve = imageResolver({ registries: `http://${host}` }, async () => ["127.0.0.1"]);
+
+  const pinned = `${host}/a/b@${image.digest}`;
+  expect(await Promise.all([resolve?.(`${host}/a/b:v1`), resolve?.(`${host}/a/b:v1`)])).toEqual([
+    pinned,
+    pinned,
+  ]);
+  expect(asked).toBe(1);
+  expect(await resolve?.(pinned)).toBe(pinned);
+  expect(await resolve?.("debian:12")).toBe("debian:12");
+  await expect(resolve?.(`${host}/a/b:absent`)).rejects.toThrow("there is no image");
+  await expect(resolve?.(`${host}/a/b:absent`)).rejects.toThrow("there is no image");
+  expect(asked).toBe(3);
+});
+
+test("a server without registries leaves tags to its workers", () => {
+  expect(imageResolver({}, async () => [])).toBeUndefined();
+});
