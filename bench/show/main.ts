@@ -21,6 +21,7 @@ const shows: Readonly<Record<string, () => Promise<Show>>> = {
   "trust-and-forge": async () =>
     (await import("./trust-and-forge/trust-and-forge-show.ts")).trustAndForgeShow,
   security: async () => (await import("./security/security-show.ts")).securityShow,
+  containers: async () => (await import("./containers/containers-show.ts")).containersShow,
   pages: async () => (await import("./pages/pages-show.ts")).pagesShow,
 };
 
