@@ -145,9 +145,9 @@ export class ActionExecutor {
     const forms = secretFormsOf(request);
     const hasSecrets = request.secrets.length > 0;
     // A prepared place has no mounts for these files.
-    const isPlain = !request.network && !hasSecrets && request.image === undefined;
+    const isPlain = !request.network && !hasSecrets;
     const image = request.image === undefined ? undefined : await this.#openImage(job);
-    const place = await this.#places.take(isPlain);
+    const place = await this.#places.take(isPlain, image);
     clearing.place = place;
     const { scratch, temp, home, group, waiting } = place;
     metadata.inputFetchStartTimestamp = timestampNow();
@@ -205,7 +205,15 @@ export class ActionExecutor {
     if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it started");
     const end = await runProcess({
       process: waiting?.process ?? (await spawn()),
-      begin: () => waiting?.go(goScript({ arguments: argv, environment, directory })),
+      begin: () =>
+        waiting?.go(
+          goScript({
+            arguments: argv,
+            environment,
+            directory,
+            env: image?.programs.command("env"),
+          }),
+        ),
       group,
       inNamespace: sandbox.ownPids,
       scratch,

@@ -6,6 +6,7 @@ import { rest } from "#core/resting.ts";
 import { giveToJobs } from "#machine/job-owner.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
+import type { ImageToRun } from "./image/oci/open-images.ts";
 import { groupPrefix } from "./leftovers.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
 import type { ProcessGroup } from "./limits/limits.ts";
@@ -69,6 +70,8 @@ export class ExecutionPlaces {
   /** Resolves when it is known whether sandboxes can wait on this machine. */
   readonly opened: Promise<boolean>;
   #ready: Promise<ExecutionPlace>[] = [];
+  /** Those in the image that was used last. */
+  #inImage: { readonly image: ImageToRun; readonly ready: Promise<ExecutionPlace>[] } | undefined;
   #canWait = false;
   #shared: { readonly generation: number; readonly done: Promise<void> } | undefined;
   #stopped = false;
@@ -92,8 +95,9 @@ export class ExecutionPlaces {
   }
 
   /** Returns a place for the caller alone; with a waiting sandbox if one is ready and the caller wants it. */
-  async take(wantsWaiting: boolean): Promise<ExecutionPlace> {
-    const next = wantsWaiting ? this.#ready.shift() : undefined;
+  async take(wantsWaiting: boolean, image?: ImageToRun): Promise<ExecutionPlace> {
+    const ready = image === undefined ? this.#ready : this.#readyIn(image);
+    const next = wantsWaiting ? ready.shift() : undefined;
     const place = await next?.catch(() => undefined);
     try {
       place?.waiting?.assertReady();
@@ -105,11 +109,22 @@ export class ExecutionPlaces {
     return this.#make(false);
   }
 
+  /** Returns the places in an image. Those in another image end: each of them keeps its image on the disk. */
+  #readyIn(image: ImageToRun): Promise<ExecutionPlace>[] {
+    if (this.#inImage?.image.root !== image.root) {
+      const old = this.#inImage?.ready ?? [];
+      for (const place of old) place.then((each) => each.dispose()).catch(() => {});
+      this.#inImage = { image, ready: [] };
+    }
+    return this.#inImage.ready;
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#refilling);
     await this.opened;
-    const ready = await Promise.allSettled(this.#ready.splice(0));
+    const inImage = this.#inImage?.ready.splice(0) ?? [];
+    const ready = await Promise.allSettled([...this.#ready.splice(0), ...inImage]);
     for (const one of ready) if (one.status === "fulfilled") await one.value.dispose();
   }
 
@@ -136,9 +151,35 @@ export class ExecutionPlaces {
       place.catch(() => {});
       this.#ready.push(place);
     }
+    this.#refillInImage();
   }
 
-  async #make(waiting: boolean): Promise<ExecutionPlace> {
+  #refillInImage(): void {
+    const { image, ready } = this.#inImage ?? {};
+    if (image === undefined || ready === undefined) return;
+    while (this.#canWait && !this.#stopped && ready.length < this.#most) {
+      // An image that is gone is pulled by the action that needs it.
+      const release = image.retain();
+      if (release === undefined) return;
+      const place = this.#make(true, image).then(
+        (made) => ({
+          ...made,
+          async dispose() {
+            await made.dispose();
+            release();
+          },
+        }),
+        (reason: unknown) => {
+          release();
+          throw reason;
+        },
+      );
+      place.catch(() => {});
+      ready.push(place);
+    }
+  }
+
+  async #make(waiting: boolean, image?: ImageToRun): Promise<ExecutionPlace> {
     const { limiter, sandbox, runDir } = this.#machine;
     const scratch = join(runDir, `${this.#count++}`);
     const [root, upper, work, home, temp] = placeDirectories.map((name) => join(scratch, name)) as [
@@ -158,7 +199,7 @@ export class ExecutionPlaces {
     const group = await limiter.open({ name, scratch, inNamespace: sandbox.ownPids });
     const wait = async () => {
       try {
-        return waiting ? await this.#wait({ root, temp, home }, group) : undefined;
+        return waiting ? await this.#wait({ root, temp, home }, group, image) : undefined;
       } catch (reason) {
         await group.close();
         await removeTree(scratch);
@@ -186,6 +227,7 @@ export class ExecutionPlaces {
   async #wait(
     places: { root: string; temp: string; home: string },
     group: ProcessGroup,
+    image?: ImageToRun,
   ): Promise<WaitingSandbox & { end(): Promise<void> }> {
     const { shell, sandbox } = this.#machine;
     if (sandbox.waiting === undefined) throw new Fault("unimplemented", "no sandbox waits here");
@@ -193,7 +235,7 @@ export class ExecutionPlaces {
     const generation = shell.generation;
     const begun = () => this.#refillLater();
     const pipe = await this.#pipes.takeBlocking();
-    const argv = group.commandLine([...shell.enter, ...sandbox.waiting(places)]);
+    const argv = group.commandLine([...shell.enter, ...sandbox.waiting(places, image)]);
     const process = await spawnProcess(argv, this.#searchPath, this.#pipes, {
       stdin: pipe.readEnd,
     }).catch((reason: unknown) => {

@@ -16,6 +16,8 @@ export function goScript(command: {
   readonly environment: ReadonlyMap<string, string>;
   /** Absolute. */
   readonly directory: string;
+  /** What starts `env` where it may be missing. */
+  readonly env?: readonly string[] | undefined;
 }): string {
   const q = quoteForShell;
   const own: string[] = [];
@@ -31,7 +33,9 @@ export function goScript(command: {
     // `cd` sets both variables, and some shells pass them to programs.
     "unset OLDPWD PWD",
     ...(own.length === 0 ? [] : [`export ${own.join(" ")}`]),
-    others.length === 0 ? `exec ${argv}` : `exec /usr/bin/env -- ${others.join(" ")} ${argv}`,
+    others.length === 0
+      ? `exec ${argv}`
+      : `exec ${(command.env ?? ["/usr/bin/env"]).map(q).join(" ")} -- ${others.join(" ")} ${argv}`,
     "}",
   ];
   return `${lines.join("\n")}\n`;

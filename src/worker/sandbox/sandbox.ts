@@ -52,7 +52,7 @@ export interface Sandbox {
    * Returns the command line of a shell in the sandbox, without network, that waits on stdin for a script; absent when
    * this is impossible.
    */
-  waiting?(places: Places): string[];
+  waiting?(places: Places, image?: ImageOfCommand): string[];
   /** Whether the processes are in a pid namespace, whose end ends all of them. */
   readonly ownPids: boolean;
   /** Whether /proc shows the job's processes only. */

@@ -48,6 +48,8 @@ export interface OpenImage {
   /** How long the caller waited for a pull; 0 for an image that was here. */
   readonly pulledMs: number;
   readonly release: () => void;
+  /** Keeps the image for another user while somebody has it; undefined when nobody has. */
+  readonly retain: () => (() => void) | undefined;
 }
 
 interface ImageStoreLimits extends LayerLimits {
@@ -120,6 +122,7 @@ export class ImageStore {
         environment: facts.environment,
         pulledMs: wasHere ? 0 : performance.now() - began,
         release: () => this.#unmark(key),
+        retain: () => this.#retain(key),
       };
     } catch (reason) {
       this.#unmark(key);
@@ -276,6 +279,14 @@ export class ImageStore {
   async #mark(name: string): Promise<void> {
     this.#users.set(name, (this.#users.get(name) ?? 0) + 1);
     await writeFile(this.#markPath(name), "");
+  }
+
+  /** The mark on the disk is there as long as there are users. */
+  #retain(name: string): (() => void) | undefined {
+    const users = this.#users.get(name) ?? 0;
+    if (users === 0) return undefined;
+    this.#users.set(name, users + 1);
+    return () => this.#unmark(name);
   }
 
   #unmark(name: string): void {

@@ -17,7 +17,7 @@ const mostLayerEntries = 500_000;
 /** An image that a command can run in. */
 export interface ImageToRun
   extends ImageOfCommand,
-    Pick<OpenImage, "digest" | "environment" | "pulledMs" | "release"> {}
+    Pick<OpenImage, "digest" | "root" | "environment" | "pulledMs" | "release" | "retain"> {}
 
 /** Container images of this machine. */
 export interface Images {
@@ -85,12 +85,14 @@ export async function openImages(
     images: {
       trim: (nowMs) => store.trim(nowMs),
       async open(reference) {
-        const { root, digest, environment, pulledMs, release } = await store.use(reference);
+        const { root, digest, environment, pulledMs, release, retain } = await store.use(reference);
         return {
           digest,
           environment,
           pulledMs,
+          root,
           release,
+          retain,
           programs,
           view: [
             { kind: "show", path: "/", from: root },

@@ -80,13 +80,17 @@ function bubblewrapSandbox(
         withExactEnvironment(command.arguments, command.environment, program?.("env")),
       ].flat();
     },
-    waiting: (at) =>
-      [
-        ["bwrap", ...always, "--unshare-net"],
+    waiting: (at, image) => {
+      const program = image?.programs.command;
+      const becomeInside =
+        program === undefined || jobOwner === undefined ? become : asJobOwner(jobOwner, program);
+      return [
+        ["bwrap", ...(image === undefined ? always : setup(image.view).flat()), "--unshare-net"],
         ...places(at),
-        ["--chdir", "/", "--unsetenv", "PWD", "--", ...become],
-        [...restriction.before({ network: false }), "/bin/sh", "-s"],
-      ].flat(),
+        ["--chdir", "/", "--unsetenv", "PWD", "--", ...becomeInside],
+        [...restriction.before({ network: false }), ...(program?.("sh") ?? ["/bin/sh"]), "-s"],
+      ].flat();
+    },
   };
 }
 
