@@ -109,7 +109,7 @@ test("stores the beginning and the end of a log beyond its limit, and lets the p
   const log = await farm.store.get(fromDigestMessage(result?.stdoutDigest, "the log"));
   expect(log?.byteLength).toBeLessThanOrEqual(1_000_000);
   expect(Buffer.from(log ?? []).toString()).toMatch(
-    /\[grange: 29\d{6} bytes are left out here\]\nerror: the last line\n$/,
+    /\[grange: 29\d{6} bytes are left out here, of line 1 of the output\]\nerror: the last line\n$/,
   );
 });
 

@@ -1,6 +1,7 @@
 import { availableParallelism, homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { longestLogBytes } from "#core/log-limit.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { fenceProperty, Platform } from "#core/platform.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
@@ -88,7 +89,8 @@ export const WorkerConfig = z.object({
     .number()
     .int()
     .positive()
-    .default(64 * 1024 * 1024),
+    .max(longestLogBytes, `the farm stores logs of at most ${longestLogBytes} bytes`)
+    .default(longestLogBytes),
   /** The size limit of one declared output. */
   outputLimitBytes: z.number().int().positive().default(usualOutputLimits.maxBytesOfEach),
   /** The size limit of all outputs of an action together. */

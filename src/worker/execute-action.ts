@@ -321,7 +321,9 @@ export class ActionExecutor {
     };
     const stopped = outputs === undefined ? "cancelled" : end.stopped;
     const ended = judgeOutcome({ ...end, stopped }, allowed, collected.missing);
-    const judged = await judge?.conclude({ ...ended, exitCode: end.exitCode });
+    const judged = await judge?.conclude({ ...ended, exitCode: end.exitCode }, (line) =>
+      end.stdout.storedLine(line),
+    );
     metadata.auxiliaryMetadata = [
       ...(judged === undefined ? [] : [judged.findings]),
       ...resourceMessages(end, root, fetched),

@@ -1,13 +1,11 @@
 import { z } from "zod";
+import { longestLogBytes } from "#core/log-limit.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { ExecutionId } from "../execution.ts";
 import type { Lease } from "../leasing/lease.ts";
 import { notifyLog } from "../notify.store.ts";
 import { fitLogChunk } from "./fit-log-chunk.ts";
-
-/** The most bytes of one attempt's log while it is in the database. */
-const longestLogBytes = 64 * 1024 * 1024;
 
 /** A part of a log; `offset` counts its bytes from the beginning. */
 export interface LogChunk {

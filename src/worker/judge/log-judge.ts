@@ -32,8 +32,12 @@ export class LogJudge {
     await this.#look(this.#cutter.push(bytes));
   }
 
-  /** Called after the last bytes. */
-  async conclude(ended: Ended): Promise<Judgement> {
+  /**
+   * Called after the last bytes.
+   *
+   * @param stored returns the number under which the log stores a line: the middle of a long log is left out
+   */
+  async conclude(ended: Ended, stored = (line: number) => line): Promise<Judgement> {
     await this.#look(this.#cutter.end());
     const { seen } = this.#judge;
     const verdict = verdictBy(this.#rules, seen, ended);
@@ -42,7 +46,7 @@ export class LogJudge {
     );
     const findings = create(FindingsSchema, {
       failureClass: verdict.failureClass ?? "",
-      errorLines: seen.errors.map(({ number, text }) => ({ line: BigInt(number), text })),
+      errorLines: seen.errors.map(({ number, text }) => ({ line: BigInt(stored(number)), text })),
       numbers,
     });
     return { ...verdict, findings: anyPack(FindingsSchema, findings) };

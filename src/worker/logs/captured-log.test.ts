@@ -36,9 +36,20 @@ test("a listener receives all output; of a log beyond the limit, the beginning a
   const stored = await readFile(file, "utf8");
   expect(stored).toMatch(/^line 0\nline 1\n/);
   expect(stored).toContain("[grange: the log is too long; its end follows");
-  expect(stored).toMatch(/\[grange: \d+ bytes are left out here\]\nline \d+\n/);
+  expect(stored).toMatch(
+    /\[grange: \d+ bytes are left out here, lines \d+ to \d+ of the output\]\nline \d+\n/,
+  );
   expect(stored).toMatch(/line 398\nline 399\n$/);
   expect(stored.length).toBeLessThanOrEqual(1_000);
+
+  const written = lines.split("\n").slice(0, -1);
+  const shown = stored.split("\n");
+  const found = written.map((_, at) => shown[log.storedLine(at + 1) - 1] ?? "");
+  const missing = found.flatMap((line, at) => (line.startsWith("[grange: ") ? [at + 1] : []));
+  expect(found.filter((line) => line.startsWith("line "))).toEqual(
+    written.filter((_, at) => !missing.includes(at + 1)),
+  );
+  expect(stored).toContain(`lines ${missing[0]} to ${missing.at(-1)} of the output`);
 });
 
 test("a slow listener receives all output from before the end", async () => {

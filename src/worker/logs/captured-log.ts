@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { rest } from "#core/resting.ts";
 import type { Mask } from "../secrets/log-mask.ts";
 import { LogTail } from "./log-tail.ts";
+import { countNewlines, leftOutLines, type StoredParts, storedLine } from "./stored-lines.ts";
 
 /** How long a pipe may stay open after its processes were killed, in ms: another process may keep it open. */
 const orphanMs = 1_000;
@@ -37,6 +38,11 @@ export class CapturedLog {
   #sizeBytes = 0;
   /** Whether the beginning is full: the rest is held as the log's end. */
   #isHeadFull = false;
+  /** Newlines of the stored beginning, and of all output. */
+  #headNewlines = 0;
+  #newlines = 0;
+  /** Known when the log has ended, if its middle may be missing. */
+  #parts: StoredParts | undefined;
   /** The total time of the listener's calls, and the start of the current call. */
   #heardMs = 0;
   #hearingSince: number | undefined;
@@ -88,9 +94,22 @@ export class CapturedLog {
     await this.#ended.finally(() => orphaned.abort("ended"));
     await retryWindow;
     const { bytes, droppedBytes } = this.#tail.read();
-    if (droppedBytes > 0) await this.#append(note(`${droppedBytes} bytes are left out here`));
+    const hasGap = droppedBytes > 0;
+    if (this.#isHeadFull) {
+      const [inHead, inAll] = [this.#headNewlines, this.#newlines];
+      this.#parts = { inHead, inAll, inTail: countNewlines(bytes), hasGap };
+      if (hasGap) {
+        const lines = leftOutLines(this.#parts);
+        await this.#append(note(`${droppedBytes} bytes are left out here, ${lines}`));
+      }
+    }
     if (bytes.byteLength > 0) await this.#append(bytes);
     this.#grown();
+  }
+
+  /** Returns the number under which the log stores a line of the output, both from 1, after the log's end. */
+  storedLine(line: number): number {
+    return this.#parts === undefined ? line : storedLine(line, this.#parts);
   }
 
   /** The listener's time does not count, because output that is in the pipe meanwhile must not be lost. */
@@ -147,7 +166,12 @@ export class CapturedLog {
   async #take(bytes: Buffer): Promise<void> {
     if (bytes.byteLength === 0) return;
     const free = this.#isHeadFull ? 0 : this.#headBytes - this.#sizeBytes;
-    if (free > 0) await this.#append(bytes.subarray(0, free));
+    this.#newlines += countNewlines(bytes);
+    if (free > 0) {
+      const head = bytes.subarray(0, free);
+      this.#headNewlines += countNewlines(head);
+      await this.#append(head);
+    }
     if (bytes.byteLength > free) {
       if (!this.#isHeadFull)
         await this.#append(note("the log is too long; its end follows when the process has ended"));
