@@ -117,6 +117,8 @@ test("every endpoint that only reads needs the right to read, or says why it nee
     // A share link opens one object for whoever has its token.
     ["shared", "none"],
     ["sharedLog", "none"],
+    ["sharedLogIndex", "none"],
+    ["sharedLogSearch", "none"],
     ["sharedOutput", "none"],
     ["sharedComparison", "none"],
   ]);

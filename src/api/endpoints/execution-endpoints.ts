@@ -2,7 +2,14 @@ import { z } from "zod";
 import { rightAt } from "#core/right.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import { ExecutionDetail } from "../execution.ts";
-import { LogEvent, logPositionQuery } from "../log.ts";
+import {
+  LogEvent,
+  LogIndex,
+  LogMatches,
+  logPartQuery,
+  logPositionQuery,
+  logSearchQuery,
+} from "../log.ts";
 import { TreeListing } from "../tree-listing.ts";
 
 /** While it runs, a worker that does not separate them sends one combined stream. */
@@ -24,8 +31,26 @@ export const executionEndpoints = {
     right: rightAt("execution", "read-logs"),
     summary:
       "What it wrote to `stdout` (unless given otherwise) or `stderr`, read as a run's log is; `stderr` of its own is known when it is over.",
-    query: z.object({ stream, ...logPositionQuery }),
+    query: z.object({ stream, ...logPartQuery }),
     answer: bytes("text/plain"),
+  }),
+  executionLogIndex: endpoint({
+    method: "GET",
+    path: "/executions/:execution/log/index",
+    right: rightAt("execution", "read-logs"),
+    summary: "Where its lines are, as for a run's log.",
+    query: z.object({ stream }),
+    limit: "searches",
+    answer: json(LogIndex),
+  }),
+  executionLogSearch: endpoint({
+    method: "GET",
+    path: "/executions/:execution/log/search",
+    right: rightAt("execution", "read-logs"),
+    summary: "Which of its lines match, as for a run's log.",
+    query: z.object({ stream, ...logSearchQuery }),
+    limit: "searches",
+    answer: json(LogMatches),
   }),
   executionLogEvents: endpoint({
     method: "GET",

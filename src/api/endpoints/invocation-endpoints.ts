@@ -8,7 +8,14 @@ import {
   InvocationDetail,
   InvocationList,
 } from "../invocation.ts";
-import { LogEvent, logPositionQuery } from "../log.ts";
+import {
+  LogEvent,
+  LogIndex,
+  LogMatches,
+  logPartQuery,
+  logPositionQuery,
+  logSearchQuery,
+} from "../log.ts";
 
 /** A tool's own id names an invocation within its project. */
 const project = z.string().default("default");
@@ -57,8 +64,26 @@ export const invocationEndpoints = {
     path: "/invocations/:invocation/log",
     right: rightAt("project", "read-logs"),
     summary: "What the tool printed, as far as its build events told; read as a run's log is.",
-    query: z.object({ project, ...logPositionQuery }),
+    query: z.object({ project, ...logPartQuery }),
     answer: bytes("text/plain"),
+  }),
+  invocationLogIndex: endpoint({
+    method: "GET",
+    path: "/invocations/:invocation/log/index",
+    right: rightAt("project", "read-logs"),
+    summary: "Where its lines are, as for a run's log.",
+    query: z.object({ project }),
+    limit: "searches",
+    answer: json(LogIndex),
+  }),
+  invocationLogSearch: endpoint({
+    method: "GET",
+    path: "/invocations/:invocation/log/search",
+    right: rightAt("project", "read-logs"),
+    summary: "Which of its lines match, as for a run's log.",
+    query: z.object({ project, ...logSearchQuery }),
+    limit: "searches",
+    answer: json(LogMatches),
   }),
   invocationLogEvents: endpoint({
     method: "GET",

@@ -4,7 +4,14 @@ import { CancelledJob } from "../cancel.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import { JobDetail } from "../graph.ts";
 import { JsonDocument } from "../json-document.ts";
-import { LogEvent, logPositionQuery } from "../log.ts";
+import {
+  LogEvent,
+  LogIndex,
+  LogMatches,
+  logPartQuery,
+  logPositionQuery,
+  logSearchQuery,
+} from "../log.ts";
 import { RunManifest } from "../manifest.ts";
 import { numberFromOne } from "../number-from-one.ts";
 import { ReportedRun, ReportRun } from "../report.ts";
@@ -12,7 +19,8 @@ import { JobWaiting } from "../waiting.ts";
 
 const run = z.object({ run: numberFromOne("run") });
 
-const RunLogQuery = z.object({ ...logPositionQuery, batch: numberFromOne("batch").optional() });
+const batch = numberFromOne("batch").optional();
+const RunLogQuery = z.object({ ...logPositionQuery, batch });
 
 /** Jobs of graphs, and their runs. */
 export const jobEndpoints = {
@@ -54,10 +62,32 @@ export const jobEndpoints = {
     path: "/graphs/:graph/jobs/:job/runs/:run/log",
     right: rightAt("graph", "read-logs"),
     summary:
-      "The log from the offset, in bytes; with `batch`, that of a batch of a chunked job. At most 4 MiB: `X-Next-Offset` says where to go on, `X-Log-Complete` (`true`, `false`) whether there is nothing more, `X-Log-Attempt` whose log it is.",
+      "The log from the offset, in bytes; with `batch`, that of a batch of a chunked job. At most `limit` bytes, and 4 MiB: `X-Next-Offset` says where to go on, `X-Log-Complete` (`true`, `false`) whether there is nothing more, `X-Log-Attempt` whose log it is.",
     params: run,
-    query: RunLogQuery,
+    query: z.object({ ...logPartQuery, batch }),
     answer: bytes("text/plain"),
+  }),
+  runLogIndex: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job/runs/:run/log/index",
+    right: rightAt("graph", "read-logs"),
+    summary:
+      "How many lines the log has so far, and for each block of about 128 KiB the lines before it and its offset in bytes: with `offset` and `limit` of the log, a reader gets any line. `notes` are the lines in which the farm says what it left out.",
+    params: run,
+    query: z.object({ batch }),
+    limit: "searches",
+    answer: json(LogIndex),
+  }),
+  runLogSearch: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job/runs/:run/log/search",
+    right: rightAt("graph", "read-logs"),
+    summary:
+      "The numbers of the lines, from line `from` on, that contain `text` (case and colours are ignored), or with `errors=true` those that tell of an error by the general rule. At most `most`, and 10,000: `next` says where to go on. The log may still grow.",
+    params: run,
+    query: z.object({ ...logSearchQuery, batch }),
+    limit: "searches",
+    answer: json(LogMatches),
   }),
   runLogEvents: endpoint({
     method: "GET",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { noRight, rightAt, rightOnFarm, rightSomewhere } from "#core/right.ts";
 import { Comparison } from "../benchmark-comparison.ts";
 import { bytes, created, endpoint, json } from "../endpoint.ts";
+import { LogIndex, LogMatches, logPartQuery, logSearchQuery } from "../log.ts";
 import { numberFromOne } from "../number-from-one.ts";
 import { CreatedShareLink, ShareComparison, Shared, ShareLink, ShareRun } from "../share.ts";
 
@@ -56,8 +57,25 @@ export const shareEndpoints = {
     path: "/shared/log",
     right: byToken,
     summary: "The log that the link opens, from the offset, with the headers of a run's log.",
-    query: z.object({ offset: z.string().optional() }),
+    query: z.object({ offset: logPartQuery.offset, limit: logPartQuery.limit }),
     answer: bytes("text/plain"),
+  }),
+  sharedLogIndex: endpoint({
+    method: "GET",
+    path: "/shared/log/index",
+    right: byToken,
+    summary: "Where the lines of the log that the link opens are, as for a run's log.",
+    limit: "searches",
+    answer: json(LogIndex),
+  }),
+  sharedLogSearch: endpoint({
+    method: "GET",
+    path: "/shared/log/search",
+    right: byToken,
+    summary: "Which lines of the log that the link opens match, as for a run's log.",
+    query: z.object(logSearchQuery),
+    limit: "searches",
+    answer: json(LogMatches),
   }),
   sharedOutput: endpoint({
     method: "GET",

@@ -10,10 +10,11 @@ import { readExecution } from "#invocations/pages/read-execution.ts";
 import { type LogStream, readExecutionLog } from "../execution-log.ts";
 import { asAttachment } from "../http/as-attachment.ts";
 import { eventStream } from "../http/event-stream.ts";
-import { logAnswer, mostLogBytes } from "../http/log-answer.ts";
+import { logAnswer } from "../http/log-answer.ts";
 import { logEvents, mostLogBytesPerEvent } from "../http/log-events.ts";
 import { logPositionOf } from "../http/log-position.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { LogPages } from "../logs/log-pages.ts";
 import { whyExecutionWaits } from "../why-execution-waits.ts";
 import { describeExecution, executionOfCall } from "./execution-of-call.ts";
 import { found } from "./found.ts";
@@ -31,6 +32,10 @@ export function executionHandlers(
   const log = async (id: ExecutionId, stream: LogStream, offset: number, most: number) =>
     found(await readExecutionLog(services, id, stream, offset, most), describeExecution(id));
 
+  const logPages = new LogPages();
+  const reader = (id: ExecutionId, stream: LogStream) => (offset: number, most: number) =>
+    log(id, stream, offset, most);
+
   return {
     async execution({ params }) {
       const id = executionOfCall(params.execution);
@@ -39,10 +44,21 @@ export function executionHandlers(
       return { ...read, waiting: waits ? await whyExecutionWaits(services, id) : null };
     },
 
-    async executionLog({ params, query: { stream }, context }) {
+    async executionLog({ params, query: { stream, limit }, context }) {
       const id = executionOfCall(params.execution);
       const { offset } = logPositionOf(context);
-      return logAnswer(context, await log(id, stream, offset, mostLogBytes));
+      return logAnswer(context, await log(id, stream, offset, limit), limit);
+    },
+
+    executionLogIndex({ params, query: { stream } }) {
+      const id = executionOfCall(params.execution);
+      return logPages.index(`${id} ${stream}`, reader(id, stream));
+    },
+
+    executionLogSearch({ params, query: { stream, ...query }, context }) {
+      const id = executionOfCall(params.execution);
+      const { signal } = context.req.raw;
+      return logPages.search(`${id} ${stream}`, reader(id, stream), query, signal);
     },
 
     executionLogEvents({ params, query: { stream }, context }) {

@@ -17,11 +17,12 @@ import { oldestOpenExecutions } from "#invocations/pages/requested-by.store.ts";
 import { invocationWaiting } from "#invocations/pages/why-waiting.ts";
 import type { Ticket } from "../change-feed.ts";
 import { eventStream } from "../http/event-stream.ts";
-import { logAnswer, mostLogBytes } from "../http/log-answer.ts";
+import { logAnswer } from "../http/log-answer.ts";
 import { logEvents, mostLogBytesPerEvent } from "../http/log-events.ts";
 import { logPositionOf } from "../http/log-position.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import type { LogPiece } from "../log-piece.ts";
+import { LogPages } from "../logs/log-pages.ts";
 import { whyExecutionWaits } from "../why-execution-waits.ts";
 import { found } from "./found.ts";
 import type { HandlerServices } from "./handler-services.ts";
@@ -74,6 +75,10 @@ export function invocationHandlers(
     return { ...printed, complete: isOver && printed.bytes.length === 0, attempt: 1 };
   };
 
+  const logPages = new LogPages();
+  const reader = (address: InvocationAddress) => (offset: number, most: number) =>
+    log(address, offset, most);
+
   return {
     invocations({ query: { project, commit, before, limit }, caller }) {
       const places = placesOf(caller, ["read"]);
@@ -91,7 +96,19 @@ export function invocationHandlers(
 
     async invocationLog({ params, query, context }) {
       const { offset } = logPositionOf(context);
-      return logAnswer(context, await log(addressOf(params, query), offset, mostLogBytes));
+      const { limit } = query;
+      return logAnswer(context, await log(addressOf(params, query), offset, limit), limit);
+    },
+
+    invocationLogIndex({ params, query }) {
+      const address = addressOf(params, query);
+      return logPages.index(`${address.project} ${address.id}`, reader(address));
+    },
+
+    invocationLogSearch({ params, query, context }) {
+      const address = addressOf(params, query);
+      const key = `${address.project} ${address.id}`;
+      return logPages.search(key, reader(address), query, context.req.raw.signal);
     },
 
     invocationLogEvents({ params, query, context }) {

@@ -7,10 +7,11 @@ import { reportRun } from "#graphs/outside/report-run.ts";
 import { jobWaiting } from "#graphs/times/job-waiting.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import { eventStream } from "../http/event-stream.ts";
-import { logAnswer, mostLogBytes } from "../http/log-answer.ts";
+import { logAnswer } from "../http/log-answer.ts";
 import { logEvents, mostLogBytesPerEvent } from "../http/log-events.ts";
 import { logPositionOf } from "../http/log-position.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { LogPages } from "../logs/log-pages.ts";
 import { manifestSchema } from "../manifest-schema.ts";
 import { readRunLog } from "../run-log.ts";
 import { runManifest } from "../run-manifest.ts";
@@ -20,8 +21,21 @@ import type { HandlerServices } from "./handler-services.ts";
 import { outputAnswer } from "./output-answer.ts";
 import { runOfCall } from "./run-of-call.ts";
 
+type RunParams = Parameters<typeof runOfCall>[1];
+
 export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEndpoints> {
   const { db, queue, blobs, clock, feeds } = services;
+  const logPages = new LogPages();
+  /** A run's log, and the name under which its index is kept. */
+  const logOf = async (params: RunParams, batch: number | undefined) => {
+    const { output, name } = await runOfCall(db, params, batch);
+    // The farm may give a run another execution before it starts.
+    const key = `${name} ${output.executionId ?? ""}`;
+    return {
+      key,
+      read: (offset: number, most: number) => readRunLog(services, output, offset, most),
+    };
+  };
   const waitingOf = async (id: GraphId, job: string) =>
     jobWaiting(db, id, job, clock.now(), queue.times, await declaredOffers(db));
 
@@ -49,7 +63,16 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
     async runLog({ params, query, context }) {
       const { offset } = logPositionOf(context);
       const { output } = await runOfCall(db, params, query.batch);
-      return logAnswer(context, await readRunLog(services, output, offset, mostLogBytes));
+      const { limit } = query;
+      return logAnswer(context, await readRunLog(services, output, offset, limit), limit);
+    },
+    async runLogIndex({ params, query }) {
+      const { key, read } = await logOf(params, query.batch);
+      return logPages.index(key, read);
+    },
+    async runLogSearch({ params, query, context }) {
+      const { key, read } = await logOf(params, query.batch);
+      return logPages.search(key, read, query, context.req.raw.signal);
     },
     async runLogEvents({ params, query, context }) {
       const from = logPositionOf(context);

@@ -10,9 +10,10 @@ import type { SharedObject } from "#core/shared-object.ts";
 import { graphSummary } from "#graphs/graph-summary.store.ts";
 import { comparisonCache } from "#perf/history/comparison-cache.ts";
 import { askComparison } from "#perf/history/read-comparison.ts";
-import { logAnswer, mostLogBytes } from "../http/log-answer.ts";
+import { logAnswer } from "../http/log-answer.ts";
 import { logPositionOf } from "../http/log-position.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { LogPages } from "../logs/log-pages.ts";
 import { readRunLog } from "../run-log.ts";
 import { findRunOutput } from "../run-output.ts";
 import { found } from "./found.ts";
@@ -100,25 +101,47 @@ function openingHandlers(
   services: HandlerServices,
 ): Pick<
   HandlersFor<typeof shareEndpoints>,
-  "shared" | "sharedLog" | "sharedOutput" | "sharedComparison"
+  | "shared"
+  | "sharedLog"
+  | "sharedLogIndex"
+  | "sharedLogSearch"
+  | "sharedOutput"
+  | "sharedComparison"
 > {
   const { db, blobs, clock } = services;
   const comparisons = comparisonCache(db);
 
   const opened = (context: Context, caller: Principal) =>
     openShareLink(db, context.req.header(api.shareHeader), caller, clock.now());
+  const logPages = new LogPages();
+  const openedLog = async (context: Context, caller: Principal) => {
+    const { object } = await opened(context, caller);
+    if (object.kind !== "log") throw opensOnly(object);
+    const { output, name } = await runOfCall(db, object, object.batch);
+    const key = `${name} ${output.executionId ?? ""}`;
+    return {
+      key,
+      read: (offset: number, most: number) => readRunLog(services, output, offset, most),
+    };
+  };
 
   return {
     async shared({ context, caller }) {
       const { object, madeBy, expiresAt } = await opened(context, caller);
       return { object, madeBy, expiresAt: expiresAt.toISOString() };
     },
-    async sharedLog({ context, caller }) {
-      const { object } = await opened(context, caller);
-      if (object.kind !== "log") throw opensOnly(object);
+    async sharedLog({ query: { limit }, context, caller }) {
+      const { read } = await openedLog(context, caller);
       const { offset } = logPositionOf(context);
-      const { output } = await runOfCall(db, object, object.batch);
-      return logAnswer(context, await readRunLog(services, output, offset, mostLogBytes));
+      return logAnswer(context, await read(offset, limit), limit);
+    },
+    async sharedLogIndex({ context, caller }) {
+      const { key, read } = await openedLog(context, caller);
+      return logPages.index(key, read);
+    },
+    async sharedLogSearch({ query, context, caller }) {
+      const { key, read } = await openedLog(context, caller);
+      return logPages.search(key, read, query, context.req.raw.signal);
     },
     async sharedOutput({ context, caller }) {
       const { object } = await opened(context, caller);
