@@ -23,6 +23,11 @@ version: 1
 jobs:
   quick: { commands: "echo quick > out; cat out", inputs: [], outputs: [out] }
 `,
+  counts: `
+version: 1
+jobs:
+  counts: { commands: "seq -f 'number %.0f' 40000", inputs: [] }
+`,
   long: `
 version: 1
 jobs:
@@ -95,6 +100,29 @@ test("submit --wait, status, runs, logs and workers show the same graph in the A
   expect(await ask(z.array(Worker), "workers")).toMatchObject([
     { name: "worker-1", state: "idle", finishedCount: 1, running: [] },
   ]);
+});
+
+test("logs prints some lines of a long log: a range, the end, or those with a text", async () => {
+  const id = await submit(definitions.counts);
+  await farm.untilOver(id);
+  const logs = async (...args: string[]) => {
+    const { stdout } = await runGrange(["logs", id, "counts", ...args, "--server", farm.url]);
+    return stdout;
+  };
+  const all = await logs();
+  const lines = all.split("\n").slice(0, -1);
+  const where = lines.indexOf("number 20000") + 1;
+
+  expect(await logs("--from", String(where), "--lines", "2")).toBe("number 20000\nnumber 20001\n");
+  expect(await logs("--tail", "2")).toBe("number 39999\nnumber 40000\n");
+  expect(await logs("--search", "NUMBER 2000")).toBe(
+    lines
+      .flatMap((line, at) => (/^number 2000/.test(line) ? [`${at + 1}: ${line}\n`] : []))
+      .join(""),
+  );
+  expect(await logs("--from", "999999")).toBe("");
+  const both = await runGrange(["logs", id, "counts", "--tail", "2", "--from", "3"]);
+  expect(both.stderr).toContain("choose different lines");
 });
 
 test("cancel ends a running job and its processes, and the graph with it", async () => {

@@ -1,19 +1,23 @@
+import { pathOfCall } from "#api/endpoint.ts";
 import type { ExecutionDetail } from "#api/execution.ts";
 import { durationText } from "#core/duration-text.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
+import { chosenLinesOf, type LineOptions, withLineOptions } from "../line-options.ts";
+import { chosenLines, type LogAddresses } from "../log-lines.ts";
 import { printLog } from "../print-log.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
+import { UsageError } from "../usage-error.ts";
 
-interface ExecutionOptions extends CommonOptions {
+interface ExecutionOptions extends CommonOptions, LineOptions {
   readonly log?: boolean;
   readonly stderr?: boolean;
 }
 
 export const describeExecution: Describe = (command) => {
-  speaksToServer(command)
+  withLineOptions(speaksToServer(command))
     .argument("<id>", "the execution's id")
     .option("--log", "print what it wrote to stdout")
     .option("--stderr", "print what it wrote to stderr")
@@ -22,6 +26,8 @@ export const describeExecution: Describe = (command) => {
         const { executionEndpoints } = await import("#api/endpoints/execution-endpoints.ts");
         if (options.stderr === true) return printStream(session, id, "stderr", options);
         if (options.log === true) return printStream(session, id, "stdout", options);
+        if (chosenLinesOf(options) !== undefined)
+          throw new UsageError("lines of which stream? Add --log or --stderr");
         const execution = await session.api.call(executionEndpoints.execution, {
           params: { execution: id },
         });
@@ -41,7 +47,11 @@ async function printStream(
   options: ExecutionOptions,
 ) {
   const { executionLog } = await import("../execution-log.ts");
-  const parts = executionLog(session.api, id, stream);
+  const chosen = chosenLinesOf(options);
+  const parts =
+    chosen === undefined
+      ? executionLog(session.api, id, stream)
+      : chosenLines(session.api, await addressesOf(id, stream), chosen);
   if (options.json !== true) {
     await printLog(parts, session.terminal);
     return exitCodes.ok;
@@ -50,6 +60,17 @@ async function printStream(
   for await (const bytes of parts) pieces.push(bytes);
   const text = Buffer.concat(pieces).toString();
   return answer(session, options, { id, stream, text }, () => []);
+}
+
+async function addressesOf(execution: string, stream: "stdout" | "stderr"): Promise<LogAddresses> {
+  const { executionEndpoints } = await import("#api/endpoints/execution-endpoints.ts");
+  return {
+    log: (limit) =>
+      pathOfCall(executionEndpoints.executionLog, { execution }, { stream, limit: String(limit) }),
+    index: pathOfCall(executionEndpoints.executionLogIndex, { execution }, { stream }),
+    search: (search) =>
+      pathOfCall(executionEndpoints.executionLogSearch, { execution }, { stream, ...search }),
+  };
 }
 
 function linesOf(execution: ExecutionDetail): string[] {

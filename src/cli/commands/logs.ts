@@ -1,7 +1,11 @@
+import { pathOfCall } from "#api/endpoint.ts";
 import type { JobDetail } from "#api/graph.ts";
+import type { RunAddress } from "../api/api-client.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
+import { chosenLinesOf, type LineOptions, withLineOptions } from "../line-options.ts";
+import { chosenLines, type LogAddresses } from "../log-lines.ts";
 import { followedLog, printLog, storedLog } from "../print-log.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
@@ -9,7 +13,7 @@ import { tableLines } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 import { wholeNumber } from "../whole-number.ts";
 
-interface LogsOptions extends CommonOptions {
+interface LogsOptions extends CommonOptions, LineOptions {
   readonly follow?: boolean;
   readonly run?: string;
   readonly errors?: boolean;
@@ -17,7 +21,7 @@ interface LogsOptions extends CommonOptions {
 }
 
 export const describeLogs: Describe = (command) => {
-  speaksToServer(command)
+  withLineOptions(speaksToServer(command))
     .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
     .argument("<job>", "the job's name")
     .option("-f, --follow", "go on printing until the run is over")
@@ -35,6 +39,8 @@ export const describeLogs: Describe = (command) => {
     ["what the latest run of lint printed", "logs latest lint"],
     ["watch tests while it runs", "logs latest tests -f"],
     ["which lines were errors, with their numbers", "logs latest tests --errors"],
+    ["the last 50 lines", "logs latest tests --tail 50"],
+    ["which lines contain a text", 'logs latest tests --search "out of memory"'],
     ["the first run, as bytes", "logs 3f2a tests --run 1 > tests.log"],
   ]);
 };
@@ -60,7 +66,19 @@ function batchToShow({ chunks }: JobDetail, run: number): number | undefined {
   return (bad ?? chunks.batches[0])?.number;
 }
 
+async function addressesOf({ graph, job, run, batch }: RunAddress): Promise<LogAddresses> {
+  const { jobEndpoints } = await import("#api/endpoints/job-endpoints.ts");
+  const params = { graph, job, run: String(run) };
+  const query = batch === undefined ? {} : { batch: String(batch) };
+  return {
+    log: (limit) => pathOfCall(jobEndpoints.runLog, params, { ...query, limit: String(limit) }),
+    index: pathOfCall(jobEndpoints.runLogIndex, params, query),
+    search: (search) => pathOfCall(jobEndpoints.runLogSearch, params, { ...query, ...search }),
+  };
+}
+
 async function printRun(session: Session, graph: string, job: string, options: LogsOptions) {
+  const chosen = chosenLinesOf(options);
   const detail = await session.api.job(graph, job);
   const run = options.run === undefined ? detail.runList.length : Number(options.run);
   if (!Number.isInteger(run) || run < 0) throw new UsageError("--run takes a number from 1 on");
@@ -77,8 +95,16 @@ async function printRun(session: Session, graph: string, job: string, options: L
   const about = { graph: detail.graph.id, job, run };
   const address = batch === undefined ? about : { ...about, batch };
   const { api, terminal } = session;
+  if (chosen !== undefined && options.follow === true)
+    throw new UsageError(
+      "--follow prints all lines: leave out --search, --from, --lines and --tail",
+    );
   const parts =
-    options.follow === true ? followedLog(api, address, terminal) : storedLog(api, address);
+    chosen !== undefined
+      ? chosenLines(api, await addressesOf(address), chosen)
+      : options.follow === true
+        ? followedLog(api, address, terminal)
+        : storedLog(api, address);
   if (options.json === true) {
     const pieces: Buffer[] = [];
     for await (const bytes of parts) pieces.push(Buffer.from(bytes));
