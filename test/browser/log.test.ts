@@ -100,6 +100,76 @@ test("with a hundred thousand lines, a link opens one and a search finds the oth
   await page.close();
 });
 
+test("a jump shows a line of a part that was not loaded, and a range has an address", async () => {
+  startJob("jump");
+  farm.append("jump", "install", 1, longLog(100_000), true);
+  const { page, faults } = await open("/graphs/jump/jobs/install");
+  const lines = page.getByRole("region", { name: "Lines" });
+  await page.getByText("100,000 lines · complete").waitFor();
+
+  await page.keyboard.press("g");
+  await page.keyboard.type("77000");
+  await page.keyboard.press("Enter");
+  await lines.getByText("case 77000 failed").waitFor();
+  await page.getByRole("button", { name: "First error" }).click();
+  await lines.getByText("case 1000 failed").waitFor();
+  const rows = lines.locator(".log-line.is-error");
+  expect(await rows.allTextContents()).toEqual(["1000error: case 1000 failed: expected 1, got 0"]);
+
+  const last = lines.getByRole("link", { name: "Line 1003", exact: true });
+  await last.click({ modifiers: ["Shift"] });
+  expect(new URL(page.url()).hash).toBe("#L1000-L1003");
+  await page.reload();
+  await lines.locator(".log-line.linked").nth(3).waitFor();
+  expect(await lines.locator(".log-line.linked").count()).toBe(4);
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("groups fold, and a log with a gap says so", async () => {
+  startJob("groups");
+  const text = [
+    "##[group]Install",
+    "inside",
+    "##[endgroup]",
+    "[grange: 12 bytes are left out here, lines 4 to 9 of the output]",
+    "after",
+  ].join("\n");
+  farm.append("groups", "install", 1, `${text}\n`, true);
+  const { page, faults } = await open("/graphs/groups/jobs/install");
+  const lines = page.getByRole("region", { name: "Lines" });
+  await lines.getByText("Install", { exact: true }).waitFor();
+
+  await page.getByRole("button", { name: "Hide 2 lines" }).click();
+  await lines.getByText("inside").waitFor({ state: "detached" });
+  await page.getByText("This log has a gap: 12 bytes are left out").waitFor();
+  expect(await lines.locator(".log-number").allTextContents()).toEqual(["1", "4", "5"]);
+  await page.getByRole("button", { name: "Show 2 lines" }).click();
+  await lines.getByText("inside").waitFor();
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("a line of 10 MB and invalid UTF-8 do not break the layout", async () => {
+  startJob("wide");
+  const wide = Buffer.concat([
+    Buffer.from(`${"x".repeat(10_000_000)}\n`),
+    Buffer.from([0xff, 0xfe, 0xc3, 0x0a]),
+    Buffer.from("the end\n"),
+  ]);
+  farm.append("wide", "install", 1, wide, true);
+  const { page, faults } = await open("/graphs/wide/jobs/install");
+  const lines = page.getByRole("region", { name: "Lines" });
+
+  await page.getByText("3 lines · complete").waitFor();
+  await lines.getByText("9,983,616 more characters").waitFor();
+  await lines.getByText("the end").waitFor();
+  const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+  expect(await page.evaluate(overflow)).toBe(0);
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
 test("the raw log is saved completely, byte by byte", async () => {
   startJob("raw");
   const text = longLog(60_000);

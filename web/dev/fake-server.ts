@@ -5,7 +5,7 @@ import { extname, join, normalize } from "node:path";
 import { text } from "node:stream/consumers";
 import type { GraphSummary } from "#api/graph.ts";
 import { JobWaiting } from "#api/waiting.ts";
-import { answerLog, answerLogEvents } from "./answer-log.ts";
+import { answerPartOfLog } from "./answer-log.ts";
 import { answerMadeUp } from "./answer-made-up.ts";
 import { changeFakeGraph } from "./fake-changes.ts";
 import { type FakeFarm, summaryOf } from "./fake-farm.ts";
@@ -112,9 +112,7 @@ async function answerApi(
 
   if ((kind === "invocations" || kind === "executions") && rest[0] === "log") {
     const log = farm.log(kind, `${id ?? ""} ${url.searchParams.get("stream") ?? ""}`.trim(), 1);
-    return rest[1] === "events"
-      ? answerLogEvents(farm, log, number("offset"), response, streams)
-      : answerLog(log, number("offset"), response);
+    return answerPartOfLog({ farm, log, part: rest[1], url, response, streams });
   }
   const said = answerMadeUp(farm, { kind: kind ?? "", id, rest, url, body });
   if (said !== undefined) return sendJson(response, said);
@@ -232,10 +230,8 @@ async function answerApi(
     );
   }
   const log = farm.log(graph.id, job.name, Number(rest[3]));
-  if (rest[4] === "log" && rest[5] === "events") {
-    return answerLogEvents(farm, log, number("offset"), response, streams);
-  }
-  if (rest[4] === "log") return answerLog(log, number("offset"), response);
+  if (rest[4] === "log")
+    return answerPartOfLog({ farm, log, part: rest[5], url, response, streams });
   sendBlob(response);
 }
 

@@ -1,4 +1,4 @@
-/** A line of a log as people see it, and where the log's page shows it. */
+/** A line of a log as people see it, and its number on the page of the log, which counts newlines. */
 export interface SeenLine {
   /** From 1. */
   readonly number: number;
@@ -7,9 +7,6 @@ export interface SeenLine {
 
 /** Only this part of a longer line is judged. */
 export const longestJudged = 4_096;
-
-/** The log's page splits longer lines, and numbers the resulting lines (`web/pages/log/log-lines.ts`). */
-const longestShown = 16_384;
 
 /**
  * Escape sequences of terminals, such as colours. Matching takes linear time, because no two parts of the pattern
@@ -27,10 +24,6 @@ export class LineCutter {
   readonly #decoder = new TextDecoder();
   #number = 1;
   #open = "";
-  /** The length of the shown line so far. */
-  #length = 0;
-  /** Pieces of the current line that the page shows as separate lines. */
-  #broken = 0;
   #returned = false;
 
   push(bytes: Uint8Array): SeenLine[] {
@@ -70,16 +63,9 @@ export class LineCutter {
     if (this.#returned) {
       this.#returned = false;
       this.#open = "";
-      this.#length = 0;
-      this.#broken = 0;
     }
     const room = longestJudged - this.#open.length;
     if (room > 0) this.#open += text.slice(0, room);
-    this.#length += text.length;
-    while (this.#length > longestShown) {
-      this.#length -= longestShown;
-      this.#broken++;
-    }
   }
 
   #close(): SeenLine {
@@ -87,10 +73,8 @@ export class LineCutter {
       ? this.#open.replace(escapeSequence, "")
       : this.#open;
     const line = { number: this.#number, text };
-    this.#number += 1 + this.#broken;
+    this.#number += 1;
     this.#open = "";
-    this.#length = 0;
-    this.#broken = 0;
     this.#returned = false;
     return line;
   }

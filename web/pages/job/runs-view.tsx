@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import type { JobDetail, Run } from "#api/graph.ts";
 import { ShareButton } from "../../parts/share-button.tsx";
 import { LogView } from "../log/log-view.tsx";
@@ -32,6 +33,7 @@ export function RunsView({
   find,
   onChange,
 }: Props) {
+  const errorNumbers = useMemo(() => run?.errorLines.map(({ line: number }) => number), [run]);
   if (run === undefined) {
     return (
       <div className="job-main">
@@ -62,6 +64,7 @@ export function RunsView({
           fileName={`${job.name.replaceAll("/", "-")}-${run.number}.log`}
           line={line}
           find={find}
+          errorLines={run.errorLines.length > 0 ? errorNumbers : undefined}
           onLine={(to) => onChange({ line: to })}
           onFind={(text) => onChange({ find: text === "" ? undefined : text })}
           actions={

@@ -7,10 +7,12 @@ interface Props {
   readonly raw: string;
   readonly style: Style;
   readonly folded: number;
+  /** How many characters follow that are not loaded. */
+  readonly hidden: number;
 }
 
 /** The content of one line. All of it becomes text nodes; nothing is ever parsed as markup. */
-export const LogLineContent = memo(function LogLineContent({ raw, style, folded }: Props) {
+export const LogLineContent = memo(function LogLineContent({ raw, style, folded, hidden }: Props) {
   return (
     <>
       {folded > 0 ? (
@@ -25,6 +27,11 @@ export const LogLineContent = memo(function LogLineContent({ raw, style, folded 
         // The pieces of a line never change their order.
         <Piece key={at} token={token} />
       ))}
+      {hidden > 0 ? (
+        <span className="log-more">
+          … {hidden.toLocaleString("en")} more characters; download the log to see them
+        </span>
+      ) : null}
     </>
   );
 });

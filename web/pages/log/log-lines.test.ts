@@ -56,18 +56,38 @@ test("any division of a text into chunks gives the same lines", () => {
   );
 });
 
-test("splits an endless line, but no character", () => {
-  const lines = linesOf("x".repeat(longestLine - 1), "😀", "y".repeat(longestLine * 2));
+test("holds the beginning of an endless line, cuts no character, and counts the rest", () => {
+  const lines = new LogLines();
+  for (const chunk of ["x".repeat(longestLine - 1), "😀", "y".repeat(longestLine), "zz\nnext\n"])
+    lines.push(chunk);
 
-  expect(lines.every((line) => (line?.length ?? 0) <= longestLine)).toBe(true);
-  expect(lines[1]?.startsWith("😀")).toBe(true);
-  expect(lines.join("").length).toBe(longestLine * 3 + 1);
+  expect(lines.at(0)).toMatchObject({
+    raw: "x".repeat(longestLine - 1),
+    hidden: longestLine + 4,
+  });
+  expect(lines.at(1)).toMatchObject({ raw: "next", hidden: 0 });
 });
 
-test("does not split a colour sequence", () => {
-  const lines = linesOf("\u001b[31mx\u001b[0m".repeat(5_000));
+test("an endless line that is overwritten shows its last state", () => {
+  const lines = new LogLines();
+  for (const chunk of ["x".repeat(longestLine * 2), "xx\r", "100%\n"]) lines.push(chunk);
 
-  expect(lines.every((line) => line?.startsWith("\u001b[") === true)).toBe(true);
+  expect(lines.at(0)).toMatchObject({ raw: "100%", hidden: 0, folded: 1 });
+});
+
+test("does not cut a colour sequence", () => {
+  const raw = linesOf("\u001b[31mx\u001b[0m".repeat(5_000))[0];
+
+  expect(["\u001b[31mx", "\u001b[0m"].some((end) => raw?.endsWith(end))).toBe(true);
+});
+
+test("lines that are dropped leave the others with their colours", () => {
+  const lines = new LogLines();
+  lines.push("\u001b[31mone\ntwo\nthree");
+
+  lines.dropFirst(1);
+
+  expect([lines.count, lines.at(0)?.raw, lines.at(0)?.style.foreground]).toEqual([2, "two", 1]);
 });
 
 test.each([

@@ -1,6 +1,7 @@
-import type { ReactNode, RefObject } from "react";
+import { type ReactNode, type RefObject, useState } from "react";
 import { SearchBox } from "../../parts/search-box.tsx";
-import type { LogStatus } from "./live-log.ts";
+import type { LogStatus } from "./paged-log.ts";
+import type { FoundLines } from "./use-log-search.ts";
 
 interface Props {
   readonly status: LogStatus;
@@ -9,11 +10,15 @@ interface Props {
   readonly wrap: boolean;
   readonly find: string;
   readonly findBox: RefObject<HTMLInputElement | null>;
-  readonly matches: number;
+  readonly lineBox: RefObject<HTMLInputElement | null>;
+  readonly found: FoundLines;
   /** The index of the current match, from 0; -1 for none. */
   readonly current: number;
   readonly onFind: (text: string) => void;
   readonly onStep: (by: number) => void;
+  readonly onLine: (line: number) => void;
+  readonly onFirstError: () => void;
+  readonly onEnd: () => void;
   readonly onFollow: () => void;
   readonly onWrap: () => void;
   readonly onDownload: () => void;
@@ -28,7 +33,7 @@ const words: Readonly<Record<LogStatus["state"], string>> = {
 };
 
 export function LogToolbar(props: Props) {
-  const { status, lines, matches, current, follow, wrap, find, findBox, onStep } = props;
+  const { status, lines, follow, wrap } = props;
   return (
     <div className="log-toolbar" role="toolbar" aria-label="Log">
       <strong>Log</strong>
@@ -36,40 +41,16 @@ export function LogToolbar(props: Props) {
         {lines.toLocaleString("en")} {lines === 1 ? "line" : "lines"} · {words[status.state]}
       </span>
       <span className="grow" />
-      <SearchBox
-        label="Search the log"
-        placeholder="Search   /"
-        value={find}
-        box={findBox}
-        onChange={props.onFind}
-        onEnter={(backwards) => onStep(backwards ? -1 : 1)}
-      />
-      {find === "" ? null : (
-        <>
-          <output className="number faint">
-            {matches === 0 ? "none" : `${current + 1} / ${matches.toLocaleString("en")}`}
-          </output>
-          <button
-            type="button"
-            aria-label="Previous match"
-            title="Previous (Shift+Enter)"
-            disabled={matches === 0}
-            onClick={() => onStep(-1)}
-          >
-            ↑
-          </button>
-          <button
-            type="button"
-            aria-label="Next match"
-            title="Next (Enter)"
-            disabled={matches === 0}
-            onClick={() => onStep(1)}
-          >
-            ↓
-          </button>
-        </>
-      )}
-      {status.state === "complete" ? null : (
+      <Search {...props} />
+      <GoToLine box={props.lineBox} lines={lines} onLine={props.onLine} />
+      <button
+        type="button"
+        title="The first line that tells of an error (x)"
+        onClick={props.onFirstError}
+      >
+        First error
+      </button>
+      {status.state === "live" ? (
         <button
           type="button"
           aria-pressed={follow}
@@ -77,6 +58,10 @@ export function LogToolbar(props: Props) {
           onClick={props.onFollow}
         >
           Follow
+        </button>
+      ) : (
+        <button type="button" title="The last line (t)" onClick={props.onEnd}>
+          End
         </button>
       )}
       <button type="button" aria-pressed={wrap} title="Wrap long lines (w)" onClick={props.onWrap}>
@@ -87,5 +72,90 @@ export function LogToolbar(props: Props) {
       </button>
       {props.actions}
     </div>
+  );
+}
+
+function Search({ find, findBox, found, current, onFind, onStep }: Props) {
+  return (
+    <>
+      <SearchBox
+        label="Search the log"
+        placeholder="Search   /"
+        value={find}
+        box={findBox}
+        onChange={onFind}
+        onEnter={(backwards) => onStep(backwards ? -1 : 1)}
+      />
+      {find === "" ? null : (
+        <>
+          <output className="number faint">{foundText(found, current)}</output>
+          <button
+            type="button"
+            aria-label="Previous match"
+            title="Previous (N, or Shift+Enter in the field)"
+            disabled={found.lines.length === 0}
+            onClick={() => onStep(-1)}
+          >
+            ↑
+          </button>
+          <button
+            type="button"
+            aria-label="Next match"
+            title="Next (n, or Enter in the field)"
+            disabled={found.lines.length === 0}
+            onClick={() => onStep(1)}
+          >
+            ↓
+          </button>
+        </>
+      )}
+    </>
+  );
+}
+
+function foundText({ state, lines, hasMore, message }: FoundLines, current: number): string {
+  switch (state) {
+    case "none":
+    case "searching":
+      return "searching…";
+    case "failed":
+      return message;
+    case "found":
+      return lines.length === 0
+        ? "none"
+        : `${current + 1} / ${lines.length.toLocaleString("en")}${hasMore ? "+" : ""}`;
+  }
+}
+
+function GoToLine(props: {
+  readonly box: RefObject<HTMLInputElement | null>;
+  readonly lines: number;
+  readonly onLine: (line: number) => void;
+}) {
+  const { box, lines, onLine } = props;
+  const [text, setText] = useState("");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const line = Number(text.replaceAll(",", ""));
+        if (Number.isInteger(line) && line >= 1) onLine(Math.min(line, Math.max(1, lines)));
+      }}
+    >
+      <label className="filter go-to-line">
+        <span className="visually-hidden">Go to line</span>
+        <input
+          ref={box}
+          type="text"
+          inputMode="numeric"
+          placeholder="Line   g"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") event.currentTarget.blur();
+          }}
+        />
+      </label>
+    </form>
   );
 }

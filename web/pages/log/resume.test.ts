@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { LogSearch } from "./find-in-log.ts";
 import { freshText, lastChunk } from "./fresh-text.ts";
 import { incompleteTail } from "./incomplete-tail.ts";
-import { LogLines } from "./log-lines.ts";
 
 test("a repeated chunk adds only its new part", () => {
   const last = { offset: 10, text: "abc" };
@@ -34,17 +32,4 @@ test.each([
   ["nothing", [], 0],
 ])("knows how much of a character is missing after %s", (_, bytes, expected) => {
   expect(incompleteTail(new Uint8Array(bytes))).toBe(expected);
-});
-
-test("a search finds lines by their visible text, and continues in added lines", () => {
-  const lines = new LogLines();
-  lines.push("an \u001b[31mErr\u001b[1mor\u001b[0m\nfine\n");
-  const search = new LogSearch("error");
-
-  expect(search.advance(lines)).toBe(true);
-  expect(search.matches).toEqual([0]);
-
-  lines.push("fine\nERROR again\n");
-  search.advance(lines);
-  expect(search.matches).toEqual([0, 3]);
 });
