@@ -106,3 +106,24 @@ test("of 100 blobs that were flipped, cut or swapped on disk, none is served", a
   expect(served.filter((s) => s.status === "fulfilled" && s.value !== undefined)).toEqual([]);
   expect(await store.findMissing(blobs.map((bytes) => digestOf(bytes)))).toHaveLength(100);
 });
+
+test("readers of parts of one blob at once read it once to verify it", async () => {
+  const bytes = randomBytes(100_000);
+  const digest = digestOf(bytes);
+  const base = memoryBlobStore();
+  await base.put(digest, bytes);
+  let whole = 0;
+  const counted = {
+    ...base,
+    read: (of: Digest, range?: ByteRange) => {
+      if (range === undefined) whole += 1;
+      return base.read(of, range);
+    },
+  };
+  const store = verifying(counted, async () => {});
+
+  const parts = [0, 10, 20].map((offset) => store.read(digest, { offset, limit: 5 }));
+
+  for (const part of await Promise.all(parts)) expect(part).toBeDefined();
+  expect(whole).toBe(1);
+});

@@ -19,6 +19,8 @@ export function verifying(
   onCorrupt: (digest: Digest) => Promise<void>,
 ): BlobStore {
   const checked = new Set<string>();
+  /** Blobs that are verified at this moment: several readers of parts of one wait for the same reading. */
+  const checking = new Map<string, Promise<boolean>>();
 
   async function orReport<T>(digest: Digest, check: () => Promise<T>): Promise<T> {
     try {
@@ -45,10 +47,18 @@ export function verifying(
     }
   }
 
-  /** Reads a whole blob only to verify it; false when it is absent. */
-  async function checkWhole(digest: Digest): Promise<boolean> {
+  /** Reads a whole blob only to verify it, unless it was; false when it is absent. */
+  function checkOnce(digest: Digest): Promise<boolean> {
     const key = digestKey(digest);
-    if (checked.has(key)) return true;
+    if (checked.has(key)) return Promise.resolve(true);
+    const known = checking.get(key);
+    if (known !== undefined) return known;
+    const check = checkWhole(digest, key).finally(() => checking.delete(key));
+    checking.set(key, check);
+    return check;
+  }
+
+  async function checkWhole(digest: Digest, key: string): Promise<boolean> {
     const chunks = await base.read(digest);
     if (chunks === undefined) return false;
     for await (const _ of whole(digest, chunks));
@@ -59,7 +69,7 @@ export function verifying(
   }
 
   async function readPart(digest: Digest, range: ByteRange | undefined) {
-    return (await checkWhole(digest)) ? base.read(digest, range) : undefined;
+    return (await checkOnce(digest)) ? base.read(digest, range) : undefined;
   }
 
   return {
