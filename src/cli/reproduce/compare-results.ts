@@ -4,7 +4,7 @@ import { type DigestFunction, digestKey } from "#core/digest.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /** What an execution came to, on the farm or here. */
-export interface ComparedResult {
+interface ComparedResult {
   readonly exitCode: number | null;
   readonly outputs: readonly ExecutionOutput[];
 }

@@ -48,7 +48,9 @@ test.each([
   async ({ entries }) => {
     const root = join(dir, "bad");
 
-    await expect(writeTree(store, [file("first"), ...entries], root)).rejects.toThrow();
+    await expect(writeTree(store, [file("first"), ...entries], root)).rejects.toMatchObject({
+      code: "invalid_argument",
+    });
 
     expect(await readdir(dir)).not.toContain("bad");
   },
