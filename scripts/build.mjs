@@ -38,6 +38,8 @@ async function manPages() {
 async function pages() {
   const { buildPages } = await import("./page-bundles.mjs");
   await buildPages();
+  const { buildDocs } = await import("./docs-site/build-docs.mjs");
+  await buildDocs();
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

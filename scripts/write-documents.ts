@@ -1,8 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { allCommands } from "../src/cli/command-facts.ts";
+import { commandReference } from "../src/cli/command-reference.ts";
 import { generatedParts, withPart } from "./generated-parts.ts";
 import { licencesDocument } from "./licences-document.ts";
 
-// Writes the generated parts of documents, and docs/licences.md.
+// Writes the generated parts of documents, docs/command-reference.md and docs/licences.md.
 for (const part of generatedParts()) {
   const file = new URL(`../docs/${part.file}`, import.meta.url);
   await writeFile(file, withPart(await readFile(file, "utf8"), part));
@@ -10,3 +12,9 @@ for (const part of generatedParts()) {
 
 const lock = await readFile(new URL("../package-lock.json", import.meta.url), "utf8");
 await writeFile(new URL("../docs/licences.md", import.meta.url), licencesDocument(lock));
+
+const commands = await allCommands({ entry: "", version: "" });
+await writeFile(
+  new URL("../docs/command-reference.md", import.meta.url),
+  commandReference(commands),
+);

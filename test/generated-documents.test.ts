@@ -3,11 +3,21 @@ import { expect, test } from "vitest";
 import { generatedParts, withPart } from "../scripts/generated-parts.ts";
 import { allEndpoints, endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
 import { signInEndpoints } from "../src/api/endpoints/sign-in-endpoints.ts";
+import { allCommands } from "../src/cli/command-facts.ts";
+import { commandReference } from "../src/cli/command-reference.ts";
 
 test.each(generatedParts())("docs/$file has the current $name", async (part) => {
   const document = await readFile(`docs/${part.file}`, "utf8");
 
   expect(document, "run `npm run docs`").toBe(withPart(document, part));
+});
+
+test("docs/command-reference.md has the current commands", async () => {
+  const commands = await allCommands({ entry: "", version: "" });
+
+  const document = await readFile("docs/command-reference.md", "utf8");
+
+  expect(document, "run `npm run docs`").toBe(commandReference(commands));
 });
 
 test("each endpoint is in one part of the document", () => {

@@ -40,3 +40,15 @@ test.each(["/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "
 test("an asset that is gone is not answered with a page", async () => {
   expect((await pages.request("/assets/old-2.js")).status).toBe(404);
 });
+
+test("documents are pages of their own, and an unknown one is missing", async () => {
+  await mkdir(join(dir, "web", "docs"), { recursive: true });
+  await writeFile(join(dir, "web", "docs", "index.html"), "<p>documents</p>");
+
+  const entry = await pages.request("/docs");
+  const page = await pages.request("/docs/index.html");
+
+  expect(entry.headers.get("location")).toBe("/docs/index.html");
+  expect(await page.text()).toBe("<p>documents</p>");
+  expect((await pages.request("/docs/other.html")).status).toBe(404);
+});

@@ -44,6 +44,10 @@ export function pageRoutes(webDir: string | undefined): Hono {
     return file;
   }
 
+  // The documents are a site of their own, with relative links.
+  routes.get("/docs", (c) => c.redirect("/docs/index.html"));
+  routes.get("/docs/", (c) => c.redirect("/docs/index.html"));
+
   routes.get("*", async (c) => {
     const path = normalize(c.req.path);
     const file = extname(path) === "" ? undefined : await fileAt(path);
@@ -52,6 +56,7 @@ export function pageRoutes(webDir: string | undefined): Hono {
       return send(c, file, typeOf[extname(path)] ?? "application/octet-stream");
     }
     if (isAsset(path)) return c.text("There is no such file.\n", 404);
+    if (path.startsWith("/docs/")) return c.text("There is no such document: see /docs.\n", 404);
     const page = await fileAt("/index.html");
     if (page === undefined) return c.text(notBuilt, 503);
     c.header("cache-control", "no-cache");

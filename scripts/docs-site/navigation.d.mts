@@ -1,0 +1,4 @@
+export const navigation: readonly {
+  readonly title: string;
+  readonly documents: readonly string[];
+}[];
