@@ -95,7 +95,8 @@ function plain(markdown) {
   return markdown
     .replaceAll(/<!--.*?-->/g, "")
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replaceAll(/[`*|]/g, " ")
+    .replaceAll("`", "")
+    .replaceAll(/[*|]/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
 }

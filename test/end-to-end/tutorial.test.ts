@@ -56,5 +56,6 @@ test("the commands of the tutorial do what it says", async () => {
   ]);
   expect(third.code).toBe(1);
   expect(looked).toMatchObject({ code: 0, stdout: expect.stringContaining("error - no greeting") });
-  expect(found.stdout + found.stderr).toContain("Say goodbye");
+  const { stdout: head } = await run("git rev-parse HEAD", hello);
+  expect(found.stdout).toContain(`${head.slice(0, 10)} is the first bad commit`);
 });
