@@ -5,6 +5,7 @@ import { CatalogDiffSearch } from "./pages/catalog-diff/search.ts";
 import { GraphSearch } from "./pages/graph/search.ts";
 import { JobSearch } from "./pages/job/search.ts";
 import { NewGraphSearch } from "./pages/new-graph/search.ts";
+import { RepositorySearch } from "./pages/repository/search.ts";
 import { RightsSearch } from "./pages/rights/search.ts";
 import { SearchesSearch } from "./pages/searches/search.ts";
 import { TimesSearch } from "./pages/times/search.ts";
@@ -33,9 +34,11 @@ const repositories = createRoute({
 const repository = createRoute({
   getParentRoute: () => root,
   path: "/repositories/$name",
-  loader: async ({ params }) => {
-    const { graphsQuery } = await import("./pages/repository/load.ts");
-    await queryClient.ensureInfiniteQueryData(graphsQuery(params.name));
+  validateSearch: (search) => RepositorySearch.parse(search),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ params, deps }) => {
+    const { gridQuery } = await import("./pages/repository/load.ts");
+    await queryClient.ensureInfiniteQueryData(gridQuery(params.name, deps));
   },
   component: lazyRouteComponent(() => import("./pages/repository/page.tsx"), "RepositoryPage"),
 });

@@ -8,6 +8,7 @@ import {
   setFakeBranch,
 } from "./fake-answers.ts";
 import { answerBenchmarks } from "./fake-benchmarks.ts";
+import { fakeCommitGrid } from "./fake-commit-grid.ts";
 import type { FakeFarm } from "./fake-farm.ts";
 import { fakeGranary, fakeStore } from "./fake-granary.ts";
 import {
@@ -38,6 +39,8 @@ interface Question {
  */
 export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Question): unknown {
   switch (kind) {
+    case "commit-grid":
+      return fakeCommitGrid(farm, url.searchParams);
     case "overview":
       return fakeOverview(farm);
     case "repositories":

@@ -16,22 +16,6 @@ export const stateWords: Readonly<Record<JobState | GraphState, string>> = {
   coalesced: "coalesced",
 };
 
-/** States that need attention first, and those that have not started last. */
-export const byAttention: readonly JobState[] = [
-  "failed",
-  "waiting",
-  "running",
-  "queued",
-  "ready",
-  "blocked",
-  "cancelled",
-  "expired",
-  "unreachable",
-  "coalesced",
-  "succeeded",
-  "inactive",
-];
-
 /** From final to open states: the order in which a progress bar fills. */
 export const byProgress: readonly JobState[] = [
   "succeeded",

@@ -2,7 +2,7 @@ import { useRef } from "react";
 import { useHotkeys } from "../parts/hotkeys.ts";
 
 const keys: readonly (readonly [string, string])[] = [
-  ["j  k", "next, previous job, invocation or action"],
+  ["j  k", "next, previous job, invocation or action; in a repository: failure"],
   ["Enter", "open what is selected"],
   ["e", "next failed job; in a log: next match"],
   ["f", "only failed jobs or actions"],

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { rightAt, rightOnListed, rightSomewhere } from "#core/right.ts";
 import { CancelledGraph } from "../cancel.ts";
+import { CommitGrid, GridColumns, GridFilters } from "../commit-grid.ts";
 import { createdWhenNew, endpoint, events, json } from "../endpoint.ts";
 import { Graph, GraphDelta, GraphSummary, Repository, SubmittedGraph } from "../graph.ts";
 import { SubmitGraph } from "../submit-graph.ts";
@@ -30,6 +31,20 @@ export const graphEndpoints = {
       before: z.string().optional(),
     }),
     answer: json(z.array(GraphSummary)),
+  }),
+  commitGrid: endpoint({
+    method: "GET",
+    path: "/commit-grid",
+    right: rightOnListed("read"),
+    summary:
+      "Graphs of a repository, newest first, with the states of their jobs in columns. A column is a job; or a kind (the tag `kind`, else the start of the name) if a graph of the first page has more than 40 jobs. Give `columns` and `before` of the page before for the next one.",
+    query: GridFilters.extend({
+      repository: z.string(),
+      columns: GridColumns.optional(),
+      limit: z.coerce.number().int().min(1).max(100).default(30),
+      before: z.string().optional(),
+    }),
+    answer: json(CommitGrid),
   }),
   submitGraph: endpoint({
     method: "POST",

@@ -2,6 +2,7 @@ import { placesOf } from "#access/places-of.ts";
 import type { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
+import { commitGrid } from "#graphs/commit-grid.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 import { graphChangesSince, wholeGraph } from "#graphs/graph-page.store.ts";
 import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summary.store.ts";
@@ -24,6 +25,12 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
       const last = before === undefined ? undefined : graphIdFrom(before);
       const places = placesOf(caller, ["read"]);
       return listGraphs(db, { repository, commit, limit, before: last, places });
+    },
+    commitGrid({ query: { before, ...query }, caller }) {
+      const last = before === undefined ? undefined : graphIdFrom(before);
+      return db.transaction((tx) =>
+        commitGrid(tx, { ...query, before: last, places: placesOf(caller, ["read"]) }),
+      );
     },
     async submitGraph({ body, caller }) {
       const { isNew, ...submitted } = await submitGraph(services, body, caller);

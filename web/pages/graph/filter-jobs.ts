@@ -1,6 +1,6 @@
 import type { JobSummary } from "#api/graph.ts";
 import type { JobState } from "#api/job-state.ts";
-import { byAttention } from "../../parts/state-words.ts";
+import { byAttention } from "#api/job-state-order.ts";
 import { isWanted, type JobFilter } from "./job-filter.ts";
 
 interface Filter {

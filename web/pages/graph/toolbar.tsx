@@ -1,9 +1,10 @@
 import type { RefObject } from "react";
 import type { Graph, JobSummary } from "#api/graph.ts";
 import type { JobState } from "#api/job-state.ts";
+import { byAttention } from "#api/job-state-order.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { StateIcon } from "../../parts/state.tsx";
-import { byAttention, stateWords } from "../../parts/state-words.ts";
+import { stateWords } from "../../parts/state-words.ts";
 import { ChangeButtons } from "./changes/change-buttons.tsx";
 import type { ChangeTarget } from "./changes/requested-change.ts";
 import type { JobFilter } from "./job-filter.ts";

@@ -1,19 +1,28 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
+import type { GridColumns } from "#api/commit-grid.ts";
 import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import { call } from "../../farm/ask.ts";
+import type { RepositorySearch } from "./search.ts";
 
-const pageSize = 50;
+const pageSize = 30;
 
-/** A repository's graphs, newest first, page by page; an incomplete page is the last. */
-export const graphsQuery = (repository: string) =>
+/** A page's place: the graph before it, and the columns of the first page. */
+interface GridPage {
+  readonly before: string;
+  readonly columns: GridColumns;
+}
+
+/** A repository's grid of commits and jobs, newest first, page by page. */
+export const gridQuery = (repository: string, filters: RepositorySearch) =>
   infiniteQueryOptions({
-    queryKey: ["graphs", repository],
-    initialPageParam: undefined as string | undefined,
+    queryKey: ["commit-grid", repository, filters],
+    initialPageParam: undefined as GridPage | undefined,
     queryFn: ({ pageParam, signal }) =>
       call(
-        graphEndpoints.graphs,
-        { query: { repository, limit: pageSize, before: pageParam } },
+        graphEndpoints.commitGrid,
+        { query: { repository, ...filters, limit: pageSize, ...pageParam } },
         signal,
       ),
-    getNextPageParam: (last) => (last.length < pageSize ? undefined : last.at(-1)?.id),
+    getNextPageParam: ({ before, columns }): GridPage | undefined =>
+      before === null ? undefined : { before, columns },
   });

@@ -1,41 +1,46 @@
-import { type InfiniteData, useQueryClient, useSuspenseInfiniteQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
-import { GraphSummary } from "#api/graph.ts";
+import { useQueryClient, useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useDeferredValue, useRef } from "react";
 import { apiBase } from "../../farm/ask.ts";
-import { mergeGraphSummary } from "../../farm/merge-graph-delta.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { GraphRow } from "../../parts/graph-row.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
-import { graphsQuery } from "./load.ts";
+import { CommitGrid } from "./commit-grid.tsx";
+import { GridFilters } from "./grid-filters.tsx";
+import { gridQuery } from "./load.ts";
 import { RepositoryLinks } from "./repository-links.tsx";
+import type { RepositorySearch } from "./search.ts";
+import "./repository.css";
 
 export function RepositoryPage() {
   const { name } = useParams({ from: "/repositories/$name" });
-  const query = graphsQuery(name);
+  const search = useSearch({ from: "/repositories/$name" });
+  const navigate = useNavigate({ from: "/repositories/$name" });
+  // The grid of the filters before stays while the next one loads.
+  const filters = useDeferredValue(search);
+  const query = gridQuery(name, filters);
   const pages = useSuspenseInfiniteQuery(query);
-  const { data } = pages;
-  const client = useQueryClient();
-  const graphs = data.pages.flat();
+  const refresh = useRefresh(query.queryKey);
   usePageTitle(name);
   useEventStream(`events ${name}`, {
     url: () => `${apiBase}/events?repository=${encodeURIComponent(name)}`,
-    onEvent: (text) => {
-      const heard = GraphSummary.parse(JSON.parse(text));
-      client.setQueryData(query.queryKey, (known) => known && mergePages(known, heard));
-    },
+    onEvent: refresh,
     // This stream cannot resend missed events.
-    onReconnected: () => void client.invalidateQueries(query),
+    onReconnected: refresh,
   });
 
-  if (graphs.length === 0) {
+  const rows = pages.data.pages.flatMap((page) => page.rows);
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  if (rows.length === 0 && !isFiltered) {
     return (
       <EmptyState heading="h1" title={`No graphs of ${name}`} command="grange submit . --rev HEAD">
         Run this in the repository; its graph appears here while it runs.
       </EmptyState>
     );
   }
+  const change = (next: RepositorySearch) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false });
   return (
     <div className="page">
       <p className="crumbs">
@@ -43,25 +48,34 @@ export function RepositoryPage() {
       </p>
       <h1>{name}</h1>
       <RepositoryLinks name={name} />
-      <ol className="rows graphs">
-        {graphs.map((graph) => (
-          <GraphRow key={graph.id} graph={graph}>
-            {graph.rev} · {graph.author}
-          </GraphRow>
-        ))}
-      </ol>
-      <MoreButton pages={pages}>Load older graphs</MoreButton>
+      <GridFilters filters={search} onChange={change} />
+      {rows.length === 0 ? (
+        <p className="faint center">No commit matches these filters.</p>
+      ) : (
+        <CommitGrid rows={rows} columns={pages.data.pages[0]?.columns ?? "job"} />
+      )}
+      <MoreButton pages={pages}>Load older commits</MoreButton>
     </div>
   );
 }
 
-/** A graph on a later page is updated there; an unknown one is new, and is added first. */
-function mergePages<P>(
-  known: InfiniteData<GraphSummary[], P>,
-  heard: GraphSummary,
-): InfiniteData<GraphSummary[], P> {
-  const at = known.pages.findIndex((page) => page.some((graph) => graph.id === heard.id));
-  const page = known.pages[Math.max(0, at)];
-  if (page === undefined) return known;
-  return { ...known, pages: known.pages.with(Math.max(0, at), mergeGraphSummary(page, heard)) };
+/**
+ * Returns a function that reads a query again. One read is in progress at a time: changes meanwhile cause one more
+ * read after it, so that the last change is always shown.
+ */
+function useRefresh(queryKey: readonly unknown[]): () => void {
+  const client = useQueryClient();
+  const reads = useRef<"none" | "one" | "one more">("none");
+  return function refresh() {
+    if (reads.current !== "none") {
+      reads.current = "one more";
+      return;
+    }
+    reads.current = "one";
+    void client.invalidateQueries({ queryKey }).finally(() => {
+      const again = reads.current === "one more";
+      reads.current = "none";
+      if (again) refresh();
+    });
+  };
 }
