@@ -17,10 +17,7 @@ COMP_WORDS=(grange ${line}); COMP_CWORD=${words.length}; _grange; printf '%s\\n'
 
 test.each([
   { words: ["retr"], expected: ["retrigger"] },
-  {
-    words: ["re"],
-    expected: ["report", "retrigger", "rerun-stale", "release", "restore", "retention"],
-  },
+  { words: ["share", "re"], expected: ["revoke"] },
   { words: ["share", "l"], expected: ["log", "list"] },
   { words: ["retrigger", "--al"], expected: ["--alone"] },
   { words: ["retrigger", "lint", "--al"], expected: ["--alone"] },
