@@ -206,11 +206,14 @@ async function graphClientOf(world: World, planned: PlannedGraph, n: number): Pr
 
 async function read(world: World, id: GraphId): Promise<string> {
   const { loop, network } = world;
+  const asked = world.timesAsked(id);
   const graph = await untilAnswered(
     loop,
     () => network.call(world.anyServer(), callMs, ({ db }) => wholeGraph(db, id)),
     goOn(world, id),
   );
+  // The answer may be older than a request to run again that was made meanwhile: nobody can say in which order they are.
+  if (graph !== undefined && world.timesAsked(id) !== asked) return "running";
   if (graph === undefined) {
     world.observe({ kind: "not-found", graph: id });
     return "lost";

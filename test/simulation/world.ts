@@ -33,6 +33,7 @@ export class World {
   open = 0;
   areFaultsOver = false;
   readonly #checker: HistoryChecker;
+  readonly #asked = new Map<string, number>();
 
   constructor(
     loop: EventLoop,
@@ -57,8 +58,14 @@ export class World {
     });
   }
 
+  /** How often a graph was asked to run again, or to end. */
+  timesAsked(graph: string): number {
+    return this.#asked.get(graph) ?? 0;
+  }
+
   /** Judges what a client, a worker or a receiver has seen, at once. */
   observe(seen: Observation): void {
+    if (seen.kind === "asked") this.#asked.set(seen.graph, this.timesAsked(seen.graph) + 1);
     this.loop.trace(`saw ${JSON.stringify(seen)}`);
     this.#broken(this.#checker.observe(seen));
   }
