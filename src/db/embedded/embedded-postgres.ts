@@ -1,9 +1,20 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chown, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import pg from "pg";
 import { Fault, messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
@@ -56,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const dataDir = join(options.dataDir, "pgdata");
   const socketDir = socketDirOf(dataDir);
   await prepareDirectories(options.dataDir, socketDir, runAs);
-  if (!existsSync(join(dataDir, "PG_VERSION"))) await initialise(binaries.initdb, dataDir, runAs);
+  if (!existsSync(join(dataDir, versionFile))) await initialise(binaries.initdb, dataDir, runAs);
 
   const url = `postgres:///postgres?host=${encodeURIComponent(socketDir)}&user=${user}`;
   const logFile = join(options.dataDir, "postgres.log");
@@ -177,9 +188,21 @@ async function requireOurs(socketDir: string, runAs: RunAs): Promise<void> {
   }
 }
 
-/** Creates the cluster in a temporary directory and renames it, so that a crash leaves no incomplete cluster. */
+/** A directory with this file has a cluster. */
+const versionFile = "PG_VERSION";
+
+/**
+ * Creates the cluster in a temporary directory and renames it, so that a crash leaves no incomplete cluster. A file
+ * system that is mounted at `dataDir` cannot be replaced: its directory is then filled, with the file last that a cluster
+ * is recognised by.
+ */
 async function initialise(initdb: string, dataDir: string, runAs: RunAs): Promise<void> {
-  const making = `${dataDir}.making`;
+  const isMounted = await isMountPoint(dataDir);
+  // PostgreSQL refuses a directory of another user, or one that others may read.
+  if (isMounted && runAs.owner !== undefined)
+    await chown(dataDir, runAs.owner.uid, runAs.owner.gid);
+  if (isMounted) await chmod(dataDir, 0o700);
+  const making = isMounted ? join(dataDir, "making") : `${dataDir}.making`;
   await rm(making, { recursive: true, force: true });
   await mkdir(making, { mode: 0o700 });
   if (runAs.owner !== undefined) await chown(making, runAs.owner.uid, runAs.owner.gid);
@@ -208,7 +231,23 @@ async function initialise(initdb: string, dataDir: string, runAs: RunAs): Promis
       `PostgreSQL could not make its files in ${dataDir}: ${Buffer.concat(output).toString().trim()}`,
     );
   }
-  await rename(making, dataDir);
+  if (isMounted) await moveInto(dataDir, making);
+  else await rename(making, dataDir);
+}
+
+async function isMountPoint(path: string): Promise<boolean> {
+  const here = await stat(path).catch(() => undefined);
+  return here !== undefined && here.dev !== (await stat(dirname(path))).dev;
+}
+
+/** Files of an earlier attempt that ended in between have the same names, and are replaced. */
+async function moveInto(dataDir: string, making: string): Promise<void> {
+  const names = (await readdir(making)).filter((name) => name !== versionFile);
+  for (const name of [...names, versionFile]) {
+    await rm(join(dataDir, name), { recursive: true, force: true });
+    await rename(join(making, name), join(dataDir, name));
+  }
+  await rm(making, { recursive: true, force: true });
 }
 
 /**
