@@ -50,6 +50,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "say why a job does not run yet, and what would help",
     load: async () => (await import("./commands/why.ts")).describeWhy,
   },
+  failures: {
+    summary: "say what failed in a graph, since when, and how the logs end",
+    load: async () => (await import("./commands/failures.ts")).describeFailures,
+  },
   logs: {
     summary: "print the log of a job",
     load: async () => (await import("./commands/logs.ts")).describeLogs,

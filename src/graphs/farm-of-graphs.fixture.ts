@@ -45,6 +45,8 @@ export interface Answer {
   readonly exitCode?: number;
   readonly outcome?: Exclude<Outcome, "worker_lost">;
   readonly outputs?: Readonly<Record<string, string>>;
+  /** What it printed. */
+  readonly log?: string;
   /** What the rules found in its log, as workers report it. */
   readonly findings?: MessageInitShape<typeof FindingsSchema>;
 }
@@ -189,6 +191,7 @@ export async function farmOfGraphs(db: Db) {
             exitCode = 0,
             outcome = exitCode === 0 ? "succeeded" : "failed",
             outputs = {},
+            log = "",
             findings = {},
           } = await answer(
             script,
@@ -208,6 +211,7 @@ export async function farmOfGraphs(db: Db) {
             create(ActionResultSchema, {
               exitCode,
               outputFiles,
+              stdoutRaw: Buffer.from(log),
               executionMetadata: {
                 auxiliaryMetadata: [anyPack(FindingsSchema, create(FindingsSchema, findings))],
               },

@@ -54,6 +54,34 @@ export async function readRunLog(
   return { bytes, nextOffset, complete: bytes.length < most, attempt: run.attempt };
 }
 
+/** Returns the last bytes of the log of a run that has ended. */
+export async function endOfRunLog(
+  services: { readonly db: Db; readonly blobs: BlobStore },
+  run: RunOutput,
+  most: number,
+): Promise<Uint8Array> {
+  const size = run.result === null ? undefined : sizeOfStdout(run.result);
+  if (size !== undefined) {
+    return (await readRunLog(services, run, Math.max(0, size - most), most)).bytes;
+  }
+  // Without a result, only the tables of the queue know the log; it is read from its beginning.
+  let end: Uint8Array = noBytes;
+  for (let offset = 0; ; ) {
+    const piece = await readRunLog(services, run, offset, mostLiveBytes);
+    if (piece.bytes.length === 0) return end;
+    end = Buffer.concat([end, piece.bytes]).subarray(-most);
+    offset = piece.nextOffset;
+  }
+}
+
+/** The size of a piece of a log without a result, in bytes. */
+const mostLiveBytes = 4 * 1024 * 1024;
+
+function sizeOfStdout(bytes: Uint8Array): number {
+  const { stdoutRaw, stdoutDigest } = fromBinary(ActionResultSchema, bytes);
+  return stdoutRaw.length > 0 ? stdoutRaw.length : Number(stdoutDigest?.sizeBytes ?? 0n);
+}
+
 const noBytes = new Uint8Array();
 
 /** The text in place of a log that was evicted. */

@@ -33,6 +33,21 @@ test("a job that ends while the page is open is shown as completed", async () =>
   await page.close();
 });
 
+test("the page of a failed graph opens with what failed, and marks the error line", async () => {
+  farm.add(madeUpGraph("broken", smallPlan, about));
+  farm.change("broken", {
+    lint: { state: "failed", startedAt: now(), finishedAt: now(), runs: 1 },
+  });
+  const { page, faults } = await open("/graphs/broken");
+  const section = page.getByRole("region", { name: "What failed" });
+
+  expect(await section.locator("mark").textContent()).toContain("error TS2322");
+  await section.getByRole("link", { name: "Open log" }).click();
+  await page.waitForURL("**/graphs/broken/jobs/lint?run=1");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
 test("after a lost connection the page shows the changes since then", async () => {
   farm.add(madeUpGraph("lost", smallPlan, about));
   const { page } = await open("/graphs/lost");

@@ -8,6 +8,7 @@ import { JobWaiting } from "#api/waiting.ts";
 import { answerPartOfLog } from "./answer-log.ts";
 import { answerMadeUp } from "./answer-made-up.ts";
 import { changeFakeGraph } from "./fake-changes.ts";
+import { fakeFailures } from "./fake-failures.ts";
 import { type FakeFarm, summaryOf } from "./fake-farm.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import { madeUpJob, whyMadeUpJobWaits } from "./made-up-job.ts";
@@ -177,6 +178,7 @@ async function answerApi(
     return sendFailure(response, 404, "not_found", `there is no ${kind} ${id ?? ""}`);
   }
   if (rest.length === 0) return sendJson(response, graph);
+  if (rest[0] === "failures") return sendJson(response, fakeFailures(graph));
   if (rest[0] === "cancel") {
     const open = graph.jobList.filter(
       (job) => job.finishedAt === null && job.state !== "unreachable",

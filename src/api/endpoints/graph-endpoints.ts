@@ -3,6 +3,7 @@ import { rightAt, rightOnListed, rightSomewhere } from "#core/right.ts";
 import { CancelledGraph } from "../cancel.ts";
 import { CommitGrid, GridColumns, GridFilters } from "../commit-grid.ts";
 import { createdWhenNew, endpoint, events, json } from "../endpoint.ts";
+import { GraphFailures } from "../failure-of-job.ts";
 import { Graph, GraphDelta, GraphSummary, Repository, SubmittedGraph } from "../graph.ts";
 import { SubmitGraph } from "../submit-graph.ts";
 
@@ -63,6 +64,14 @@ export const graphEndpoints = {
     right: rightAt("graph", "read"),
     summary: "A graph with all its jobs and edges.",
     answer: json(Graph),
+  }),
+  graphFailures: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/failures",
+    right: rightAt("graph", "read"),
+    summary:
+      "The jobs that failed, at most 20, first those that failed by themselves: since which graph of the branch, whether the same action has also succeeded (`flaky`), and the end of the log with its error lines. Without `read-logs`, `log` is null.",
+    answer: json(GraphFailures),
   }),
   graphEvents: endpoint({
     method: "GET",

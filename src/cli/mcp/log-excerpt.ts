@@ -2,17 +2,14 @@ import { pathOfCall } from "#api/endpoint.ts";
 import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
 import { jobEndpoints } from "#api/endpoints/job-endpoints.ts";
 import { findErrorLines } from "#core/error-lines.ts";
+import { shownLogLine } from "#core/shown-log-line.ts";
 import type { ApiClient, RunAddress } from "../api/api-client.ts";
-import { anySequence } from "../terminal/escape-sequences.ts";
 
 /** A line of a log. Numbers count from 1. */
 interface LogLine {
   readonly line: number;
   readonly text: string;
 }
-
-/** Longer lines are cut: such a line is data, not a message. */
-const longestLine = 1_000;
 
 /** Returns the address of a run's log. */
 export function addressOfRunLog({ graph, job, run, batch }: RunAddress): string {
@@ -43,17 +40,10 @@ export async function* logLines(
     rest = isEnd ? "" : (texts.pop() ?? "");
     // The text after the last line break of a log is a line only when it is not empty.
     if (isEnd && texts.at(-1) === "") texts.pop();
-    yield texts.map((text) => ({ line: ++line, text: shownLine(text) }));
+    yield texts.map((text) => ({ line: ++line, text: shownLogLine(text) }));
     if (isEnd) return;
     offset = nextOffset;
   }
-}
-
-/** Returns a line as a terminal would show it in the end, without colours: after a carriage return, text replaces text. */
-function shownLine(text: string): string {
-  const last = text.replace(/\r+$/, "").split("\r").at(-1) ?? "";
-  const plain = last.replace(anySequence, "").replace(/\p{Cc}/gu, (c) => (c === "\t" ? c : ""));
-  return plain.length <= longestLine ? plain : `${plain.slice(0, longestLine)}…`;
 }
 
 interface LogEnd {

@@ -1,4 +1,5 @@
 import { placesOf } from "#access/places-of.ts";
+import { mayDo } from "#access/require-grant.ts";
 import type { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
@@ -7,6 +8,7 @@ import { GraphId } from "#graphs/graph-id.ts";
 import { graphChangesSince, wholeGraph } from "#graphs/graph-page.store.ts";
 import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summary.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
+import { graphFailures } from "../graph-failures.ts";
 import { eventStream, resumeFrom } from "../http/event-stream.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { found } from "./found.ts";
@@ -40,6 +42,12 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
     async graph({ params }) {
       const id = graphIdOf(params);
       return found(await db.transaction((tx) => wholeGraph(tx, id)), `graph ${id}`);
+    },
+    async graphFailures({ params, caller }) {
+      const id = graphIdOf(params);
+      const { repository, branch } = found(await graphSummary(db, id), `graph ${id}`);
+      const mayReadLogs = mayDo(caller, "read-logs", { repository, branch });
+      return found(await graphFailures(services, id, mayReadLogs), `graph ${id}`);
     },
     async graphEvents({ params, query, context }) {
       const id = graphIdOf(params);

@@ -19,6 +19,7 @@ import "./graph.css";
 
 // Not needed for the first view, which appears sooner without them.
 const JobList = lazy(async () => ({ default: (await import("./job-list.tsx")).JobList }));
+const WhatFailed = lazy(() => import("./what-failed.tsx"));
 const Dag = lazy(async () => ({ default: (await import("./dag.tsx")).Dag }));
 
 /** Above this number, a matrix is more readable than boxes and lines; one key switches back. */
@@ -85,6 +86,11 @@ export function GraphPage() {
     <div className="graph-page">
       <CellShapes />
       <GraphHeader graph={graph} />
+      {(graph.counts.failed ?? 0) === 0 ? null : (
+        <Suspense>
+          <WhatFailed graph={graph} />
+        </Suspense>
+      )}
       <Toolbar
         graph={graph}
         view={view}

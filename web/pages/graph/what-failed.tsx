@@ -1,0 +1,153 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
+import type { FailureOfJob } from "#api/failure-of-job.ts";
+import type { Graph } from "#api/graph.ts";
+import { call } from "../../farm/ask.ts";
+import { Copyable } from "../../parts/copy.tsx";
+import { StateIcon } from "../../parts/state.tsx";
+import { Ago } from "../../parts/times.tsx";
+import { ChangeButtons } from "./changes/change-buttons.tsx";
+import "./what-failed.css";
+
+/** The answer changes when a job fails or is run again: then the number of failed jobs or the version changes. */
+const failuresQuery = ({ id, version }: Graph) =>
+  queryOptions({
+    queryKey: ["graph", id, "failures", version],
+    queryFn: ({ signal }) => call(graphEndpoints.graphFailures, { params: { graph: id } }, signal),
+    placeholderData: (before) => before,
+  });
+
+/** What failed in a graph, since when, and what one can do. The first failure is open. */
+export default function WhatFailed({ graph }: { graph: Graph }) {
+  const { data, error } = useQuery(failuresQuery(graph));
+  if (error !== null) {
+    return (
+      <p role="alert" className="problem">
+        The failures could not be loaded: {error.message}
+      </p>
+    );
+  }
+  if (data === undefined || data.failures.length === 0) return null;
+  const { failures, more, skipped } = data;
+  return (
+    <section className="what-failed" aria-label="What failed" tabIndex={0}>
+      <h2>What failed</h2>
+      {failures.map((failure, index) => (
+        <details key={failure.job} open={index === 0}>
+          <summary>
+            <StateIcon state="failed" silent /> <strong>{failure.job}</strong>{" "}
+            <span className="faint">{howItEnded(failure)}</span>
+          </summary>
+          <Failure graph={graph} failure={failure} />
+        </details>
+      ))}
+      <p className="faint">
+        {more === 0 ? null : `${more} more failed. `}
+        {skipped === 0
+          ? null
+          : `${skipped} ${skipped === 1 ? "job was" : "jobs were"} skipped because of a failure.`}
+      </p>
+    </section>
+  );
+}
+
+function howItEnded({ outcome, exitCode, because, flaky }: FailureOfJob): string {
+  return [
+    outcome === null || outcome === "failed" ? undefined : outcome.replaceAll("_", " "),
+    exitCode === null || exitCode === 0 ? undefined : `exit code ${exitCode}`,
+    because === null ? undefined : `after ${because} failed`,
+    flaky ? "flaky: the same action has also succeeded" : undefined,
+  ]
+    .filter((part) => part !== undefined)
+    .join(", ");
+}
+
+function Failure({ graph, failure }: { graph: Graph; failure: FailureOfJob }) {
+  const { job, message, log, executionId, run } = failure;
+  const summary = graph.jobList.find(({ name }) => name === job);
+  return (
+    <div className="failure">
+      <SinceWhen graph={graph} failure={failure} />
+      {message === null ? null : <p>{message}</p>}
+      {log === null || log.lines.length === 0 ? null : (
+        <pre className="failure-log" aria-label={`End of the log of ${job}`} tabIndex={0}>
+          {log.lines.map(({ text, isError }, index) =>
+            isError ? (
+              <mark key={index}>{`${text}\n`}</mark>
+            ) : (
+              <span key={index}>{`${text}\n`}</span>
+            ),
+          )}
+          {log.continues ? <span className="faint">… the log continues</span> : null}
+        </pre>
+      )}
+      <div className="button-row">
+        <Link
+          className="button"
+          to="/graphs/$id/jobs/$name"
+          params={{ id: graph.id, name: job }}
+          search={run === 0 ? {} : { run }}
+        >
+          Open log
+        </Link>
+        {summary === undefined ? null : (
+          <ChangeButtons
+            graphId={graph.id}
+            jobs={[summary]}
+            target={{ jobs: [job] }}
+            named={job}
+            isChoice={false}
+            hasKeys={false}
+          />
+        )}
+        {executionId === null ? null : (
+          <Copyable text={`grange reproduce ${executionId}`} label="command that runs it here" />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function SinceWhen({ graph, failure }: { graph: Graph; failure: FailureOfJob }) {
+  const { lastPassed, firstFailed, graphsBetween, job } = failure;
+  const first = <InGraph of={firstFailed} job={job} here={graph.id} />;
+  if (lastPassed === null) {
+    return (
+      <p>
+        No earlier graph of {graph.branch} passed it. The first failure: {first}.
+      </p>
+    );
+  }
+  return (
+    <p>
+      Last passed: <InGraph of={lastPassed} job={job} here={graph.id} />. First failed: {first}.
+      {graphsBetween === 0
+        ? null
+        : ` It did not run in the ${graphsBetween} ${graphsBetween === 1 ? "graph" : "graphs"} between.`}
+    </p>
+  );
+}
+
+function InGraph({
+  of,
+  job,
+  here,
+}: {
+  of: FailureOfJob["firstFailed"];
+  job: string;
+  here: string;
+}) {
+  return (
+    <>
+      {of.id === here ? (
+        "this graph"
+      ) : (
+        <Link to="/graphs/$id/jobs/$name" params={{ id: of.id, name: job }}>
+          <code>{of.commit.slice(0, 8)}</code> {of.subject}
+        </Link>
+      )}{" "}
+      (<Ago time={of.at} />)
+    </>
+  );
+}
