@@ -4,7 +4,7 @@ import { sinceWhen } from "./since-when.ts";
 
 /** Ends on a branch, the newest first: `+` succeeded, `-` failed, `.` did not end. */
 const ends = (text: string): EndedIn[] =>
-  [...text].flatMap((sign, age) =>
+  text.split("").flatMap((sign, age) =>
     sign === "."
       ? []
       : [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { madeUpFarm } from "../../web/dev/made-up-farm.ts";
-import { madeUpInvocation } from "../../web/dev/made-up-invocations.ts";
+import { madeUpActions, madeUpInvocation } from "../../web/dev/made-up-invocations.ts";
 import { axeFindings } from "./axe-findings.ts";
 import { farmInBrowser } from "./farm-in-browser.ts";
 
@@ -20,6 +20,24 @@ test.each([
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
 
   expect(await page.title()).toContain("Grange");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("the page of a failed build opens with its failed actions and the end of their output", async () => {
+  const startedAt = new Date().toISOString();
+  const actions = madeUpActions("broken-one", startedAt, 130);
+  farm.invocations.push(madeUpInvocation("broken-one", startedAt, {}, actions));
+  const failed = actions.find(({ state }) => state === "failed");
+  const log = `${failed?.executionId} stderr`;
+  farm.append("executions", log, 1, "cc a.cc\na.cc:1:2: error: no\n", true);
+  const { page, faults } = await open("/invocations/broken-one");
+  const section = page.getByRole("region", { name: "What failed" });
+
+  expect(await section.locator("mark").textContent()).toBe("a.cc:1:2: error: no\n");
+  expect(await section.getByText(failed?.target ?? "").count()).toBe(1);
+  await section.getByRole("link", { name: "Open execution" }).click();
+  await page.waitForURL("**/executions/*");
   expect(faults).toEqual([]);
   await page.close();
 });

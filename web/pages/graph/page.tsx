@@ -19,7 +19,7 @@ import "./graph.css";
 
 // Not needed for the first view, which appears sooner without them.
 const JobList = lazy(async () => ({ default: (await import("./job-list.tsx")).JobList }));
-const WhatFailed = lazy(() => import("./what-failed.tsx"));
+const WhatFailed = lazy(async () => ({ default: (await import("./what-failed.tsx")).WhatFailed }));
 const Dag = lazy(async () => ({ default: (await import("./dag.tsx")).Dag }));
 
 /** Above this number, a matrix is more readable than boxes and lines; one key switches back. */

@@ -5,10 +5,11 @@ import type { FailureOfJob } from "#api/failure-of-job.ts";
 import type { Graph } from "#api/graph.ts";
 import { call } from "../../farm/ask.ts";
 import { Copyable } from "../../parts/copy.tsx";
+import { FailureLog } from "../../parts/failure-log.tsx";
+import { shownText } from "../../parts/shown-text.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { Ago } from "../../parts/times.tsx";
 import { ChangeButtons } from "./changes/change-buttons.tsx";
-import "./what-failed.css";
 
 /** The answer changes when a job fails or is run again: then the number of failed jobs or the version changes. */
 const failuresQuery = ({ id, version }: Graph) =>
@@ -19,7 +20,7 @@ const failuresQuery = ({ id, version }: Graph) =>
   });
 
 /** What failed in a graph, since when, and what one can do. The first failure is open. */
-export default function WhatFailed({ graph }: { graph: Graph }) {
+export function WhatFailed({ graph }: { graph: Graph }) {
   const { data, error } = useQuery(failuresQuery(graph));
   if (error !== null) {
     return (
@@ -36,7 +37,7 @@ export default function WhatFailed({ graph }: { graph: Graph }) {
       {failures.map((failure, index) => (
         <details key={failure.job} open={index === 0}>
           <summary>
-            <StateIcon state="failed" silent /> <strong>{failure.job}</strong>{" "}
+            <StateIcon state="failed" silent /> <strong>{shownText(failure.job)}</strong>{" "}
             <span className="faint">{howItEnded(failure)}</span>
           </summary>
           <Failure graph={graph} failure={failure} />
@@ -69,19 +70,8 @@ function Failure({ graph, failure }: { graph: Graph; failure: FailureOfJob }) {
   return (
     <div className="failure">
       <SinceWhen graph={graph} failure={failure} />
-      {message === null ? null : <p>{message}</p>}
-      {log === null || log.lines.length === 0 ? null : (
-        <pre className="failure-log" aria-label={`End of the log of ${job}`} tabIndex={0}>
-          {log.lines.map(({ text, isError }, index) =>
-            isError ? (
-              <mark key={index}>{`${text}\n`}</mark>
-            ) : (
-              <span key={index}>{`${text}\n`}</span>
-            ),
-          )}
-          {log.continues ? <span className="faint">… the log continues</span> : null}
-        </pre>
-      )}
+      {message === null ? null : <p>{shownText(message)}</p>}
+      {log === null ? null : <FailureLog log={log} of={job} />}
       <div className="button-row">
         <Link
           className="button"
@@ -144,7 +134,7 @@ function InGraph({
         "this graph"
       ) : (
         <Link to="/graphs/$id/jobs/$name" params={{ id: of.id, name: job }}>
-          <code>{of.commit.slice(0, 8)}</code> {of.subject}
+          <code>{of.commit.slice(0, 8)}</code> {shownText(of.subject)}
         </Link>
       )}{" "}
       (<Ago time={of.at} />)

@@ -1,5 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import type { InvocationDetail } from "#api/invocation.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { toolStateWords } from "../../parts/tool-state.tsx";
@@ -14,6 +15,10 @@ import { TargetsView } from "./targets-view.tsx";
 import { TimingView } from "./timing-view.tsx";
 import "../job/job.css";
 import "./invocation.css";
+
+const FailedActions = lazy(async () => ({
+  default: (await import("./failed-actions.tsx")).FailedActions,
+}));
 
 /** One invocation of a build tool: its requests, its build events, and its waiting reason. */
 export function InvocationPage() {
@@ -39,6 +44,11 @@ export function InvocationPage() {
   return (
     <div className="job-page">
       <InvocationHeader invocation={invocation} />
+      {invocation.counts.failed === 0 || invocation.state === "succeeded" ? null : (
+        <Suspense>
+          <FailedActions invocation={invocation} />
+        </Suspense>
+      )}
       <div className="job-tabs segments" role="group" aria-label="What to see of the invocation">
         {views.map((each) => (
           <button
