@@ -46,6 +46,7 @@ test("registers the properties of the machine", async () => {
   const { facilities } = await farm.until(() => farm.registered);
 
   expect(Object.keys(facilities).toSorted()).toEqual([
+    "images",
     "inputs",
     "job user",
     "limits",
