@@ -64,6 +64,18 @@ test("a log is read from any offset while it grows, and says when it is over", a
   expect(text((await readLog(db, log, 0, 100))?.bytes)).toBe("");
 });
 
+test("a read of very many small chunks says that there may be more", async () => {
+  const { lease, log } = await leased();
+  for (let offset = 0; offset < 300; offset++)
+    await db.transaction((tx) => appendLogChunk(tx, { lease, offset, bytes: bytes("x") }));
+
+  const first = await readLog(db, log, 0, 1_000);
+  const second = await readLog(db, log, first?.nextOffset ?? 0, 1_000);
+
+  expect(first).toMatchObject({ nextOffset: 256, mayHaveMore: true });
+  expect(second).toMatchObject({ nextOffset: 300, mayHaveMore: false });
+});
+
 test("chunks that are sent twice at once are stored once", async () => {
   const { lease, log } = await leased();
   const whole = "0123456789".repeat(50);

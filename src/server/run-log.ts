@@ -105,7 +105,7 @@ async function readLiveLog(
   return {
     bytes,
     nextOffset: offset + bytes.length,
-    complete: execution.state.kind === "finished" && bytes.length < most,
+    complete: execution.state.kind === "finished" && part?.mayHaveMore !== true,
     attempt,
   };
 }

@@ -68,6 +68,8 @@ interface LogPart {
   readonly nextOffset: number;
   /** The attempt has ended: when a read returns no bytes, the log is complete. */
   readonly isOver: boolean;
+  /** There may be more bytes, also if it has fewer than were requested. */
+  readonly mayHaveMore: boolean;
 }
 
 /** The number of chunks that a read checks; with the smallest chunks of a worker, some hundred kilobytes. */
@@ -109,7 +111,8 @@ export async function readLog(
       return chunk.bytes.subarray(from, offset + most - chunk.offset);
     }),
   );
-  return { bytes, nextOffset: offset + bytes.length, isOver: execution.isOver };
+  const mayHaveMore = chunks.length === chunksPerRead || bytes.length >= most;
+  return { bytes, nextOffset: offset + bytes.length, isOver: execution.isOver, mayHaveMore };
 }
 
 /**
