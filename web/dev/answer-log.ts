@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { LogIndex, LogMatches } from "#api/log.ts";
-import { isErrorLine } from "#core/error-line.ts";
+import { isErrorLine } from "#core/marked-error.ts";
 import { incompleteTail } from "../pages/log/incomplete-tail.ts";
 import { plainText } from "../pages/log/tokenize-line.ts";
 import type { FakeFarm } from "./fake-farm.ts";

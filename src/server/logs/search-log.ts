@@ -1,5 +1,5 @@
 import type { LogMatches } from "#api/log.ts";
-import { commandStart, errorLineSource } from "#core/error-line.ts";
+import { commandStart, errorLineSource } from "#core/marked-error.ts";
 import { turns } from "#scheduling/turns.ts";
 import { countNewlines } from "./next-newline.ts";
 import { type ReadLog, wholeLines } from "./whole-lines.ts";

@@ -1,4 +1,4 @@
-import { isErrorLine } from "#core/error-line.ts";
+import { isErrorLine } from "#core/marked-error.ts";
 import { LogLineContent } from "./log-line.tsx";
 import type { LogLine } from "./log-lines.ts";
 import { plainText } from "./tokenize-line.ts";

@@ -1,7 +1,10 @@
 /**
- * The general rule for lines that tell of an error, for logs of jobs without rules of their own: a command of GitHub
- * Actions (`##[error]`, `::error`), a word such as `error:`, `fatal error:`, `TypeError:` or `error[E0308]:`, or `FAIL`
- * and `FAILED` in capitals.
+ * The general rule for lines that a page of a log marks as errors, for logs of jobs without rules of their own. Each line
+ * is judged alone, also in the middle of a log that was not read; `error-lines.ts` finds the few lines that explain a
+ * failure, from the end of a log.
+ *
+ * A line is marked for a command of GitHub Actions (`##[error]`, `::error`), a word such as `error:`, `fatal error:`,
+ * `TypeError:` or `error[E0308]:`, or `FAIL` and `FAILED` in capitals.
  *
  * It takes linear time, because each alternative begins with a fixed word and its repetitions are limited.
  */
