@@ -162,6 +162,20 @@ test("a mirror is asked first, and the registry has what it lacks", async () => 
   expect(mirror.asked).toHaveLength(1);
 });
 
+test("a mirror does not get the credentials of the registry", async () => {
+  const registry = await serve(honest);
+  const seen: (string | undefined)[] = [];
+  const mirror = await serve((request, response) => {
+    seen.push(request.headers.authorization);
+    response.writeHead(401, { "www-authenticate": 'Basic realm="r"' }).end();
+  });
+  const credentials = new Map([[registry.host, { user: "me", password: "secret" }]]);
+  const client = clientFor(`${registry.origin}=${mirror.origin}`, credentials);
+
+  expect(await client.resolve(at(registry.host))).toBe(image.digest);
+  expect(seen).toEqual([undefined]);
+});
+
 const manifestOf = (more: object) =>
   JSON.stringify({ ...JSON.parse(image.manifest.toString()), ...more });
 const text =

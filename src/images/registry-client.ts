@@ -237,7 +237,10 @@ export class RegistryClient {
     reference: ImageReference,
     header: string,
   ): Promise<string> {
-    const credentials = this.#settings.credentials.get(reference.registry);
+    const { origins } = this.#registryOf(reference.registry);
+    // A mirror must not get the password of the registry; it has credentials of its own.
+    const host = origin === origins.at(-1) ? reference.registry : new URL(origin).host;
+    const credentials = this.#settings.credentials.get(host);
     const challenge = parseChallenge(header);
     if (challenge === undefined)
       throw new Fault("invalid_argument", `${origin} wants an unknown kind of authorization`);
