@@ -1,6 +1,6 @@
 // Writes dist/sbom.cdx.json, the CycloneDX list of the packages that are part of Grange.
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { npmCommand, root } from "./ensure-installed.mjs";
@@ -23,7 +23,33 @@ export function writeSoftwareBill() {
     if (each.licenses === undefined && each["bom-ref"]?.startsWith("grange-bundle@"))
       Object.assign(each, { name: "grange-bundle", licenses: component.licenses });
   }
+  bill.components.push(...forgotten(bill.components));
   writeFileSync(join(root, "dist", "sbom.cdx.json"), `${JSON.stringify(bill, null, 2)}\n`);
+}
+
+/**
+ * Returns the components that npm 11 leaves out: packages that a package for development needs, too, if it comes to
+ * that one first.
+ */
+function forgotten(components) {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const listed = new Set(components.map((each) => each["bom-ref"]));
+  return Object.entries(packages)
+    .filter(
+      ([path, { dev, link, optional }]) =>
+        path.startsWith("node_modules/") && !dev && !link && !optional,
+    )
+    .map(([path, { version, license, name = path.split("node_modules/").at(-1) }]) => ({
+      "bom-ref": `${name}@${version}`,
+      type: "library",
+      name,
+      version,
+      scope: "required",
+      purl: `pkg:npm/${name.replace("@", "%40")}@${version}`,
+      // CycloneDX has another field for several licences.
+      licenses: [/[ (]/.test(license) ? { expression: license } : { license: { id: license } }],
+    }))
+    .filter((each) => !listed.has(each["bom-ref"]));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) writeSoftwareBill();
