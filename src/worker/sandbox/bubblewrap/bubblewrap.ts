@@ -4,6 +4,7 @@ import { numberOfThisProcess } from "#machine/process-numbers.ts";
 import type { ViewStep } from "../../image/image-provider.ts";
 import {
   fixedPlaces,
+  type ImageOfCommand,
   kernelSettings,
   type Places,
   type ProcKind,
@@ -51,8 +52,13 @@ function bubblewrapSandbox(
       proc === "own" ? ownProc : sharedProc,
       ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
     ].flat();
-  const always = setup(view).flat();
-  const become = jobOwner === undefined ? [] : asJobOwner(jobOwner);
+  const onHost = setup(view);
+  const begin = (image: ImageOfCommand | undefined) => [
+    "bwrap",
+    ...(image === undefined ? onHost : setup(image.view)),
+  ];
+  const become = (image: ImageOfCommand | undefined) =>
+    jobOwner === undefined ? [] : asJobOwner(jobOwner, image?.programs.command);
   const places = ({ root, temp, home }: Places) => [
     ["--bind", temp, fixedPlaces.temp],
     ["--bind", home, fixedPlaces.home],
@@ -67,30 +73,28 @@ function bubblewrapSandbox(
     placesOf: () => fixedPlaces,
     commandLine: (command) => {
       const { image } = command;
-      const program = image?.programs.command;
-      const becomeInside =
-        program === undefined || jobOwner === undefined ? become : asJobOwner(jobOwner, program);
       return [
-        ["bwrap", ...(image === undefined ? always : setup(image.view).flat())],
+        begin(image),
         command.network ? [] : ["--unshare-net"],
         ...places(command),
         command.secrets === undefined ? [] : ["--ro-bind", command.secrets, secretsPlace],
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
-        ["--", ...becomeInside, ...restriction.before(command)],
-        withExactEnvironment(command.arguments, command.environment, program?.("env")),
+        ["--", ...become(image), ...restriction.before(command)],
+        withExactEnvironment(
+          command.arguments,
+          command.environment,
+          image?.programs.command("env"),
+        ),
       ].flat();
     },
-    waiting: (at, image) => {
-      const program = image?.programs.command;
-      const becomeInside =
-        program === undefined || jobOwner === undefined ? become : asJobOwner(jobOwner, program);
-      return [
-        ["bwrap", ...(image === undefined ? always : setup(image.view).flat()), "--unshare-net"],
+    waiting: (at, image) =>
+      [
+        [...begin(image), "--unshare-net"],
         ...places(at),
-        ["--chdir", "/", "--unsetenv", "PWD", "--", ...becomeInside],
-        [...restriction.before({ network: false }), ...(program?.("sh") ?? ["/bin/sh"]), "-s"],
-      ].flat();
-    },
+        ["--chdir", "/", "--unsetenv", "PWD", "--", ...become(image)],
+        restriction.before({ network: false }),
+        [...(image?.programs.command("sh") ?? ["/bin/sh"]), "-s"],
+      ].flat(),
   };
 }
 
