@@ -1,8 +1,7 @@
+import { anySequence } from "./escape-sequences.ts";
+
 /** A longer line is data, not a message: only this many characters of it are looked at. */
 const longestLine = 1_000;
-
-/** Sequences by which programs colour their output. */
-const colours = /\u001b\[[0-9;:]*[A-Za-z]/g; // oxlint-disable-line no-control-regex
 
 /** Says that nothing failed, in spite of its words. */
 const noError =
@@ -119,7 +118,7 @@ export function findErrorLines(lines: readonly string[]): number[] {
 
 /** Returns which kind a line is, if it is not behind the limit. */
 function kindOf(line: string, limit: number): number | undefined {
-  const text = line.slice(0, longestLine).replace(colours, "").replace(/\r$/, "");
+  const text = line.slice(0, longestLine).replace(anySequence, "").replace(/\r$/, "");
   if (command.test(text) || noError.test(text)) return undefined;
   const kind = kinds.findIndex((patterns) => patterns.some((pattern) => pattern.test(text)));
   return kind === -1 || kind > limit ? undefined : kind;

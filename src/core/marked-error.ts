@@ -15,7 +15,7 @@ const errorLine = new RegExp(errorLineSource);
 /** The farm prints the commands of a job behind this, and a command may contain the words. */
 export const commandStart = "$ ";
 
-/** Returns whether a line without escape sequences tells of an error, by the general rule. */
+/** Returns whether a line without escape sequences reports an error, by the general rule. */
 export function isErrorLine(text: string): boolean {
   return !text.startsWith(commandStart) && errorLine.test(text);
 }

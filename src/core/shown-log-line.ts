@@ -1,9 +1,7 @@
+import { anySequence } from "./escape-sequences.ts";
+
 /** Longer lines are cut: such a line is data, not a message. */
 const longestLine = 1_000;
-
-/** Sequences of ECMA-48: colours, titles, movements of the cursor. */
-const sequences =
-  /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/g; // oxlint-disable-line no-control-regex
 
 /**
  * Returns a line of a log as plain text, as a terminal shows it in the end: after a carriage return, text replaces
@@ -11,6 +9,6 @@ const sequences =
  */
 export function shownLogLine(text: string): string {
   const last = text.replace(/\r+$/, "").split("\r").at(-1) ?? "";
-  const plain = last.replace(sequences, "").replace(/\p{Cc}/gu, (c) => (c === "\t" ? c : ""));
+  const plain = last.replace(anySequence, "").replace(/\p{Cc}/gu, (c) => (c === "\t" ? c : ""));
   return plain.length <= longestLine ? plain : `${plain.slice(0, longestLine)}…`;
 }

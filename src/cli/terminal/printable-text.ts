@@ -1,4 +1,4 @@
-import { anySequence, colourSequence } from "./escape-sequences.ts";
+import { anySequence, colourSequence } from "#core/escape-sequences.ts";
 
 const controls = /\p{Cc}/gu;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { colourSequence } from "./escape-sequences.ts";
+import { colourSequence } from "#core/escape-sequences.ts";
 import { paintFor } from "./paint.ts";
 import { shortened, tableLines } from "./table.ts";
 

@@ -1,4 +1,4 @@
-import { colourSequence } from "./escape-sequences.ts";
+import { colourSequence } from "#core/escape-sequences.ts";
 
 /** Returns how many columns a text needs without its colours. */
 export function widthOf(text: string): number {
