@@ -19,7 +19,7 @@ export type GridFilters = z.infer<typeof GridFilters>;
 
 /** The jobs of one graph in one column. */
 export const GridCell = z.object({
-  /** The name of the job or kind. Null: jobs of all columns that the answer has no room for. */
+  /** The name of the job or kind. Null: jobs of all columns beyond the limit of an answer. */
   column: z.string().nullable(),
   /** The state of these jobs that needs most attention. */
   state: JobState,

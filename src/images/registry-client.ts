@@ -24,7 +24,7 @@ const manifestTypes = [
 
 const mostManifestBytes = 4 * 1024 * 1024;
 const mostConfigBytes = 8 * 1024 * 1024;
-/** A registry that sends nothing for this long is asked again. */
+/** A registry that sends nothing for this long is tried again. */
 const longestSilenceMs = 60_000;
 const mostAttempts = 5;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
-/** A registry that may be used, and the address at which it is asked. */
+/** A registry that may be used, and its addresses. */
 export interface AllowedRegistry {
   /** Its host as in names of images, with its port if it has one. */
   readonly host: string;
@@ -17,7 +17,7 @@ const originOf = (host: string) =>
  * Parses a list such as `ghcr.io,docker.io=http://mirror:5000,http://localhost:5000`.
  *
  * An entry is a host; or an origin with `http://`, for a registry without TLS; or a host and the origin of its mirror,
- * which is asked first. Throws an error for an entry that is none of them.
+ * which is tried first. Throws an error for an entry that is none of them.
  */
 export function parseRegistries(text: string): AllowedRegistry[] {
   return text

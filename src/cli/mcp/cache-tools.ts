@@ -13,7 +13,7 @@ import { compareInputs, type InputComparison } from "./compare-inputs.ts";
 import { graphArgument, shortRun } from "./graph-tools.ts";
 import { type Tool, tool } from "./tool.ts";
 
-/** Earlier graphs of the repository that are asked for the job. */
+/** Earlier graphs of the repository in which the job is searched. */
 const mostEarlierGraphs = 20;
 
 /** Why results were not found in the cache. */

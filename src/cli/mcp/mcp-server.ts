@@ -61,9 +61,9 @@ async function callTool(each: Tool, api: ApiClient, input: unknown): Promise<Cal
   } catch (reason) {
     const { lines, json } = explainFailure(reason, paintFor(false));
     // The stack of a bug does not help an assistant.
-    const told = reason instanceof Fault ? lines : lines.slice(0, 1);
+    const shown = reason instanceof Fault ? lines : lines.slice(0, 1);
     return {
-      content: [{ type: "text", text: boundedText(told) }],
+      content: [{ type: "text", text: boundedText(shown) }],
       structuredContent: { ...json },
       isError: true,
     };

@@ -23,7 +23,7 @@ const run = promisify(execFile);
 /** Changes when roots are made in another way; roots of other formats are then unused and evicted. */
 const rootFormat = 1;
 
-/** A tag is asked for again after this time. */
+/** A tag is resolved again after this time. */
 const tagValidMs = 5 * 60_000;
 
 /** Nobody needs a layer of this age that is in no image: its pull has failed. */
@@ -41,7 +41,7 @@ const RootFacts = z.object({
 
 /** An image of which the root file system is on this machine. */
 export interface OpenImage {
-  /** The digest that its reference has, or that its tag had when it was asked for. */
+  /** The digest that its reference has, or that its tag had when it was resolved. */
   readonly digest: string;
   readonly root: string;
   readonly environment: readonly (readonly [name: string, value: string])[];
