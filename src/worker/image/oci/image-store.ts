@@ -9,9 +9,10 @@ import { Fault } from "#core/fault.ts";
 import { type ImageReference, imageName, parseImageReference } from "#images/image-reference.ts";
 import type { DescribedImage, RegistryClient } from "#images/registry-client.ts";
 import { makePrivateDirectory } from "#machine/make-directory.ts";
-import { isAlive, ownOwner } from "#machine/owner.ts";
+import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { InUseMarks } from "./in-use-marks.ts";
 import { LayerIndex } from "./layer-index.ts";
 import { mergeLayers } from "./merge-layers.ts";
 import { prepareRoot } from "./prepare-root.ts";
@@ -71,8 +72,7 @@ export class ImageStore {
   readonly #directory: string;
   readonly #client: RegistryClient;
   readonly #limits: ImageStoreLimits;
-  readonly #owner = ownOwner();
-  readonly #users = new Map<string, number>();
+  readonly #marks: InUseMarks;
   readonly #pulling = new Map<string, Promise<void>>();
   readonly #tags = new Map<string, { readonly digest: string; readonly untilMs: number }>();
 
@@ -80,6 +80,7 @@ export class ImageStore {
     this.#directory = directory;
     this.#client = client;
     this.#limits = limits;
+    this.#marks = new InUseMarks(join(directory, "in-use"), ownOwner());
   }
 
   static async open(
@@ -108,7 +109,7 @@ export class ImageStore {
     const digest = await this.#digestOf(reference);
     const pinned = { ...reference, tag: undefined, digest };
     const key = rootKey(digest);
-    await this.#mark(key);
+    await this.#marks.mark(key);
     try {
       const wasHere = await exists(join(this.#root(key), "image.json"));
       if (!wasHere) await this.#once(`root ${key}`, () => this.#pull(pinned, key));
@@ -121,25 +122,25 @@ export class ImageStore {
         root: join(this.#root(key), "root"),
         environment: facts.environment,
         pulledMs: wasHere ? 0 : performance.now() - began,
-        release: () => this.#unmark(key),
-        retain: () => this.#retain(key),
+        release: () => this.#marks.unmark(key),
+        retain: () => (this.#marks.retain(key) ? () => this.#marks.unmark(key) : undefined),
       };
     } catch (reason) {
-      this.#unmark(key);
+      this.#marks.unmark(key);
       throw reason;
     }
   }
 
   /** Removes images that were not used for longest until the layers are within the limit. */
   async trim(nowMs: number): Promise<void> {
-    await this.#removeIdleMarks();
+    await this.#marks.removeIdle();
     const layers = await this.#layers();
     const roots = await this.#roots();
     let excess = layers.reduce((sum, { bytes }) => sum + bytes, 0) - this.#limits.storeBytes;
     const kept = new Set(roots);
     const oldestFirst = roots.toSorted((a, b) => a.usedAtMs - b.usedAtMs);
     const users = (hex: string) => [...kept].some((root) => root.layers.includes(hex));
-    const inUse = await this.#inUse();
+    const inUse = await this.#marks.names();
     for (const root of oldestFirst) {
       const isOld = !root.key.endsWith(`-${rootFormat}`);
       if ((excess <= 0 && !isOld) || inUse.has(root.key)) continue;
@@ -179,7 +180,7 @@ export class ImageStore {
   async #pull(reference: ImageReference, key: string): Promise<void> {
     const image = await this.#client.describe(reference);
     const hexes = image.manifest.layers.map(({ digest }) => hexOf(digest));
-    for (const hex of hexes) await this.#mark(hex);
+    for (const hex of hexes) await this.#marks.mark(hex);
     try {
       // Two at a time: a layer is unpacked while the next one arrives.
       await mapAtMost(2, [...new Set(hexes)], (hex) =>
@@ -187,7 +188,7 @@ export class ImageStore {
       );
       await this.#makeRoot(reference, image, hexes, key);
     } finally {
-      for (const hex of hexes) this.#unmark(hex);
+      for (const hex of hexes) this.#marks.unmark(hex);
     }
   }
 
@@ -275,53 +276,11 @@ export class ImageStore {
     return tempFileIn(join(this.#directory, "temp"));
   }
 
-  /** Marked before the check for existence, because eviction checks for marks after it has moved a directory away. */
-  async #mark(name: string): Promise<void> {
-    this.#users.set(name, (this.#users.get(name) ?? 0) + 1);
-    await writeFile(this.#markPath(name), "");
-  }
-
-  /** The mark on the disk is there as long as there are users. */
-  #retain(name: string): (() => void) | undefined {
-    const users = this.#users.get(name) ?? 0;
-    if (users === 0) return undefined;
-    this.#users.set(name, users + 1);
-    return () => this.#unmark(name);
-  }
-
-  #unmark(name: string): void {
-    this.#users.set(name, Math.max(0, (this.#users.get(name) ?? 1) - 1));
-  }
-
-  #markPath(name: string): string {
-    return join(this.#directory, "in-use", `${name}~${this.#owner}`);
-  }
-
-  async #removeIdleMarks(): Promise<void> {
-    for (const [name, users] of this.#users) {
-      if (users > 0) continue;
-      this.#users.delete(name);
-      await rm(this.#markPath(name), { force: true });
-      // A user that came meanwhile has written its mark before or after; write it again.
-      if (this.#users.has(name)) await writeFile(this.#markPath(name), "");
-    }
-  }
-
-  async #inUse(): Promise<Set<string>> {
-    const inUse = new Set<string>();
-    for (const mark of await readdir(join(this.#directory, "in-use"))) {
-      const [name = "", owner = ""] = mark.split("~");
-      if (isAlive(owner)) inUse.add(name);
-      else await rm(join(this.#directory, "in-use", mark), { force: true });
-    }
-    return inUse;
-  }
-
   async #removeUnlessUsed(kind: "roots" | "layers", name: string): Promise<void> {
     const path = join(this.#directory, kind, name);
     const away = this.#temp();
     await rename(path, away);
-    const isTaken = (await this.#inUse()).has(name);
+    const isTaken = (await this.#marks.names()).has(name);
     const isBack =
       isTaken &&
       (await rename(away, path).then(
