@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import pg from "pg";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
@@ -34,6 +37,16 @@ async function start(
   return server;
 }
 
+/** Starts a server in another process, which owns it. When the owner is killed, the server outlives it. */
+async function startOwner(dataDir: string) {
+  const script = new URL("owner-process.fixture.ts", import.meta.url).pathname;
+  const owner = spawn(process.execPath, ["--import", "tsx", script, dataDir]);
+  undo.push(async () => void owner.kill("SIGKILL"));
+  const [line] = await once(createInterface({ input: owner.stdout }), "line");
+  const { pid, url } = z.object({ pid: z.number(), url: z.string() }).parse(JSON.parse(line));
+  return { pid, url, killOwner: () => owner.kill("SIGKILL") };
+}
+
 const Row = z.object({ n: z.number() });
 
 test("what was committed is there after kill -9, and the server comes back by itself", async () => {
@@ -53,19 +66,18 @@ test("what was committed is there after kill -9, and the server comes back by it
 
 test("a server that outlived its owner is ended, and its data is served on", async () => {
   const dataDir = await tempDir();
-  const first = await start(dataDir);
-  const firstPid = first.pid() ?? 0;
+  const first = await startOwner(dataDir);
   const db = openPostgres({ url: first.url });
   await db.script("create table kept (n integer); insert into kept values (7)");
   await db.close();
 
-  // The first owner does not stop it, so for the second one it is a leftover process.
+  first.killOwner();
   const second = await start(dataDir);
 
-  expect(() => process.kill(firstPid, 0)).toThrow("ESRCH");
+  expect(await commandLineOf(first.pid)).toBe("");
   const again = openPostgres({ url: second.url });
   undo.push(() => again.close());
-  expect(await untilAnswered(() => again.many(Row, sql`select n from kept`))).toEqual([{ n: 7 }]);
+  expect(await again.many(Row, sql`select n from kept`)).toEqual([{ n: 7 }]);
 });
 
 /** Ends hanging processes sooner than by default. */
@@ -77,13 +89,14 @@ const stopSteps: readonly StopStep[] = [
 
 test("a server that hangs when it is told to stop is ended, and what was committed is there", async () => {
   const dataDir = await tempDir();
-  const server = await start(dataDir);
+  const server = await startOwner(dataDir);
   const db = openPostgres({ url: server.url });
   await db.script("create table kept (n integer); insert into kept values (7)");
   await db.close();
   // Given a PostgreSQL whose checkpointer is stopped: without it, no clean shutdown is possible
-  process.kill(await checkpointerOf(server.pid() ?? 0), "SIGSTOP");
+  process.kill(await checkpointerOf(server.pid), "SIGSTOP");
 
+  server.killOwner();
   const again = await start(dataDir, { stopSteps });
 
   const opened = openPostgres({ url: again.url });
@@ -93,7 +106,7 @@ test("a server that hangs when it is told to stop is ended, and what was committ
 
 test("a server that recovered when its owner died is ended, and what was committed is there", async () => {
   const dataDir = await tempDir();
-  const server = await start(dataDir);
+  const server = await startOwner(dataDir);
   const db = openPostgres({ url: server.url });
   undo.push(() => db.close());
   await db.script(
@@ -104,10 +117,11 @@ test("a server that recovered when its owner died is ended, and what was committ
     z.object({ pid: z.number() }),
     sql`select pg_backend_pid() as pid`,
   );
-  const checkpointer = await checkpointerOf(server.pid() ?? 0);
+  const checkpointer = await checkpointerOf(server.pid);
   process.kill(backend?.pid ?? 0, "SIGKILL");
   while ((await commandLineOf(checkpointer)) !== "") await rest(1);
-  process.kill(server.pid() ?? 0, "SIGINT");
+  process.kill(server.pid, "SIGINT");
+  server.killOwner();
 
   const again = await start(dataDir);
 
@@ -116,6 +130,23 @@ test("a server that recovered when its owner died is ended, and what was committ
   expect(await opened.many(Row, sql`select count(*)::integer as n from kept`)).toEqual([
     { n: 20_000 },
   ]);
+});
+
+test("a first process that was killed and is never reaped does not prevent the next start", async () => {
+  const dataDir = await tempDir();
+  await (await start(dataDir)).stop();
+  // `sleep` never waits for the child that it inherits from the shell.
+  const parent = spawn("sh", ["-c", "sleep 0.2 & echo $!; exec sleep 60"]);
+  undo.push(async () => void parent.kill());
+  const [line] = await once(createInterface({ input: parent.stdout }), "line");
+  await expect.poll(() => stateOf(Number(line))).toBe("Z");
+  await writeFile(join(dataDir, "pgdata", "postmaster.pid"), `${line}\n`);
+
+  const again = await start(dataDir);
+
+  const opened = openPostgres({ url: again.url });
+  undo.push(() => opened.close());
+  expect(await opened.many(Row, sql`select 1 as n`)).toEqual([{ n: 1 }]);
 });
 
 test("processes that outlived PostgreSQL's first one are ended, also those that do not notice", async () => {
@@ -207,4 +238,10 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
+}
+
+/** Returns the state of a process as the kernel names it: `Z` for one that has ended and is not reaped. */
+async function stateOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat.slice(stat.lastIndexOf(")") + 2)[0];
 }

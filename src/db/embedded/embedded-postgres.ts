@@ -23,6 +23,7 @@ import { findBinaries } from "./binaries.ts";
 import { lockCluster } from "./cluster-lock.ts";
 import { endPostgres, type StopStep, stopStepsOfEarlier } from "./end-postgres.ts";
 import { keepRunning, type StartedProcess } from "./keep-running.ts";
+import { removeLockOfZombie } from "./leftovers.ts";
 import { keepLogSmall, rotateClosedLog } from "./log-file.ts";
 import { chooseRunAs, type RunAs } from "./run-as.ts";
 import { serverSettings } from "./server-settings.ts";
@@ -75,6 +76,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   await endEarlierServer(dataDir, options.stopSteps);
   const start = async (): Promise<StartedProcess> => {
     const lock = await lockCluster(options.dataDir);
+    await removeLockOfZombie(join(dataDir, "postmaster.pid"));
     const log = await open(logFile, "a");
     try {
       const settings = serverSettings({ socketDir, unsafeFast: options.unsafeFast ?? false });

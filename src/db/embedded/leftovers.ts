@@ -1,4 +1,4 @@
-import { readdir, readlink, realpath } from "node:fs/promises";
+import { readdir, readFile, readlink, realpath, rm } from "node:fs/promises";
 import { basename } from "node:path";
 
 /** The file descriptor under which PostgreSQL's processes inherit the lock: the first after stdin, stdout and stderr. */
@@ -33,4 +33,20 @@ async function isPostgresWith(path: string, pid: number): Promise<boolean> {
   const program = await readlink(`/proc/${pid}/exe`).catch(() => "");
   // The kernel adds ` (deleted)` when an update has replaced it.
   return basename(program).split(" ")[0] === "postgres";
+}
+
+/**
+ * Removes PostgreSQL's own lock file if the process that it names has ended and is only not yet reaped.
+ *
+ * PostgreSQL takes such a process for a running server and refuses to start. In a container whose first process reaps
+ * no children, this would last for ever. The caller holds the cluster's lock, so no process of PostgreSQL works in the
+ * directory.
+ *
+ * @param path of `postmaster.pid`, whose first line is a process number
+ */
+export async function removeLockOfZombie(path: string): Promise<void> {
+  const pid = Number.parseInt(await readFile(path, "utf8").catch(() => ""), 10);
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The state follows the name, which is in parentheses and may contain some itself.
+  if (stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z")) await rm(path, { force: true });
 }
