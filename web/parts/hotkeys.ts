@@ -15,8 +15,8 @@ export function useHotkeys(keys: Readonly<Record<string, (() => void) | undefine
       const isIn = (where: string) =>
         event.target instanceof Element && event.target.closest(where) !== null;
       if (isIn("input, textarea, select, dialog[open]")) return;
-      // Enter belongs to the focused element.
-      if (event.key === "Enter" && isIn("a, button, summary")) return;
+      // Enter belongs to the focused element. The button of a dialog that has just closed may still have the focus.
+      if (event.key === "Enter" && isIn("a, button, summary") && !isIn("dialog")) return;
       const action = latest.current[event.key];
       if (action === undefined) return;
       event.preventDefault();
