@@ -19,7 +19,7 @@ import { noOutbox } from "./outbox/no-outbox.ts";
 import { type OpenOutbox, openOutbox } from "./outbox/open-outbox.ts";
 import { warmUp } from "./prefetch/warm-up.ts";
 import { outboxAnswer } from "./protocol/conversation.ts";
-import { changedSince, readFacts } from "./protocol/read-facts.ts";
+import { changedSince, readFacts, readNested } from "./protocol/read-facts.ts";
 import { resultHandlers } from "./protocol/result-handlers.ts";
 import { serveProtocol } from "./protocol/serve-protocol.ts";
 import type { DiskTrouble } from "./store/disk-trouble.ts";
@@ -170,6 +170,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
           tieredCache,
           logger,
           directory: dataDirectory,
+          readNested: (repositories) => readNested(git, repositories),
           builds: {
             async start(of) {
               const facts = await readFacts({ git, digests }, { type: "build-started", ...of });

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { Service } from "#core/service.ts";
+import type { NestedRepository } from "./builds/build-facts.ts";
 import type { RunningBuild } from "./builds/start-build.ts";
+import type { Repository } from "./protocol/messages.ts";
 import type { GranaryStore } from "./store/granary-store.ts";
 import type { PlaceBlob } from "./store/link-out.ts";
 import type { TieredCache } from "./tiered-cache/tiered-cache.ts";
@@ -13,7 +15,7 @@ export interface ToolPlugin {
 }
 
 /** The parts of the granary that each plug-in gets. */
-interface ToolParts {
+export interface ToolParts {
   readonly store: GranaryStore;
   readonly place: PlaceBlob;
   readonly tieredCache: Pick<TieredCache, "keep" | "forget">;
@@ -22,6 +24,8 @@ interface ToolParts {
     start(of: { readonly directory: string; readonly command: string }): Promise<RunningBuild>;
     end(id: string): Promise<void>;
   };
+  /** Reads the state of nested repositories that a tool reports. */
+  readNested(repositories: readonly Repository[]): Promise<NestedRepository[]>;
   /** The granary's own directory, with its socket and the files of builds. */
   readonly directory: string;
   readonly logger: Logger;

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, rm } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { appendFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startGranaryLab } from "../../bench/show/granary/granary-lab.ts";
@@ -9,6 +10,7 @@ import {
   type ScriptedOptions,
   writeScripted,
 } from "../../bench/show/granary/scripted-build.ts";
+import { granaryClient } from "./granary-client.ts";
 import { commitAll, indexesOf, newest } from "./tools.fixture.ts";
 
 const project = "scripted";
@@ -63,6 +65,53 @@ test("hints of a build system prefetch without an index, and its approximate key
   const changed = await build({}, first.data);
   expect(changed).toMatchObject({ made: 1, hits: all - 1 });
   expect(await indexesOf(lab, project)).toMatchObject({ [next]: { entries: all } });
+});
+
+test("a result is indexed under the commit of the nested repository that it belongs to, and fetched with that commit", async () => {
+  const { lab, path, commit } = await scene();
+  const nested = join(path, "out", "lib");
+  mkdirSync(nested, { recursive: true });
+  execFileSync("git", ["init", "-q", "-b", "main"], { cwd: nested });
+  await writeFile(join(nested, "a.c"), "int a;\n");
+  const innerCommit = commitAll(nested);
+  const repositories = [{ root: path }, { root: nested }];
+  const output = [{ path: "a", file: join(nested, "a.c") }];
+
+  const maker = await lab.startGranary({});
+  const made = await granaryClient(maker.data);
+  await made.ask({ type: "build-started", project, repositories, environment: "e" });
+  await made.ask({ type: "result", key: "outer", outputs: output, costMs: 1_000 });
+  await made.ask({ type: "result", key: "inner", outputs: output, costMs: 1_000, repository: 1 });
+  await made.ask({ type: "build-ended", exitCode: 0, complete: true, sync: true });
+  made.close();
+  await maker.stop();
+
+  expect(await indexesOf(lab, project)).toEqual({
+    [commit]: { entries: 2, complete: true },
+    [innerCommit]: { entries: 1, complete: true },
+  });
+
+  // Another machine builds another repository that contains the same nested one.
+  const other = join(lab.work, "other");
+  mkdirSync(other);
+  execFileSync("git", ["init", "-q", "-b", "main"], { cwd: other });
+  await writeFile(join(other, "b.c"), "int b;\n");
+  commitAll(other);
+  const user = await lab.startGranary({});
+  const used = await granaryClient(user.data);
+  const waitMs = 20_000;
+  const started = { type: "build-started", project, environment: "e", waitMs };
+  const those = [{ root: other }, { root: nested }];
+  expect(await used.ask({ ...started, repositories: those })).toMatchObject({ ready: true });
+  const found = await used.ask({ type: "look-up", key: "inner", repository: 1 });
+  await used.ask({ type: "build-ended", exitCode: 0, complete: true, sync: true });
+  used.close();
+  await user.stop();
+
+  expect(found).toMatchObject({ type: "found", key: "inner" });
+  const report = await newest(lab, project);
+  expect(report.counts).toMatchObject({ prefetched: 1, missed: 0, fetched: 0 });
+  expect(report.indexes).toMatchObject([{ source: "commit", commit: innerCommit, entries: 1 }]);
 });
 
 test("a build system whose granary has ended builds alone", async () => {

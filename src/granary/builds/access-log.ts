@@ -5,7 +5,7 @@ import { LateBecause, ResultSource } from "#api/granary.ts";
 import { keyText, Namespace } from "#commit-index/result-key.ts";
 import { DigestText, digestKey } from "#core/digest.ts";
 import type { BuildAccesses, ResultAccess } from "./build-accesses.ts";
-import { BuildFacts } from "./build-facts.ts";
+import { BuildFacts, mostNested, NestedRepository } from "./build-facts.ts";
 
 /** The interval at which the log is written; a crash loses at most the requests of this time. */
 const flushMs = 1_000;
@@ -33,6 +33,7 @@ const Line = z
     blobs: z.array(DigestText).default([]),
     cost: z.number().optional(),
     inputs: z.array(z.string()).optional(),
+    of: z.number().int().min(1).max(mostNested).optional(),
   })
   .transform(
     (line): ResultAccess => ({
@@ -47,10 +48,16 @@ const Line = z
       blobs: line.blobs,
       costMs: line.cost,
       inputs: line.inputs,
+      repository: line.of,
     }),
   );
 
+/** Written when a tool reports the nested repositories after the build has begun. */
+const NestedLine = z.object({ nested: z.array(NestedRepository).max(mostNested) });
+
 export interface AccessLog {
+  /** Records the nested repositories, which were unknown when the build began. */
+  nested(repositories: readonly NestedRepository[]): void;
   /** Writes all pending lines, and stops. */
   close(): Promise<void>;
   /** Removes the log, once index and report are durable in the outbox. */
@@ -94,18 +101,22 @@ export async function openAccessLog(
   }
   let writing: Promise<void> = Promise.resolve();
 
-  const flush = () => {
-    const lines = accesses.changed();
+  const append = (lines: readonly string[]) => {
     if (!isThere || lines.length === 0) return writing;
-    const text = lines.map((one) => `${lineOf(one)}\n`).join("");
+    const text = lines.map((line) => `${line}\n`).join("");
     // Ignored: the log matters only after a crash.
     writing = writing.then(() => appendFile(path, text)).catch(() => {});
     return writing;
   };
+  const flush = () => append(accesses.changed().map(lineOf));
   const timer = setInterval(() => void flush(), flushMs);
   timer.unref();
 
   return {
+    nested(repositories) {
+      const line: z.input<typeof NestedLine> = { nested: [...repositories] };
+      void append([JSON.stringify(line)]);
+    },
     async close() {
       clearInterval(timer);
       await flush();
@@ -137,20 +148,23 @@ async function readLog(path: string): Promise<Omit<InterruptedBuild, "remove"> |
   const [first = "", ...lines] = (await readFile(path, "utf8")).split("\n");
   const head = Head.parse(JSON.parse(first));
   const accesses = new Map<string, ResultAccess>();
+  let { facts } = head;
   for (const line of lines) {
-    const one = accessesIn(line);
+    const one = entryIn(line);
+    if (one === undefined) continue;
+    if ("nested" in one) facts = { ...facts, nested: one.nested };
     // A later line about the same result includes the earlier one.
-    if (one !== undefined) accesses.set(keyText(one.key), one);
+    else accesses.set(keyText(one.key), one);
   }
   const startedAt = new Date(head.startedAt);
   const endedAt = mtime > startedAt ? mtime : startedAt;
-  return { id: head.id, startedAt, endedAt, facts: head.facts, accesses: [...accesses.values()] };
+  return { id: head.id, startedAt, endedAt, facts, accesses: [...accesses.values()] };
 }
 
 /** Returns undefined for an incomplete line; the last line may be incomplete. */
-function accessesIn(line: string): ResultAccess | undefined {
+function entryIn(line: string): ResultAccess | z.infer<typeof NestedLine> | undefined {
   try {
-    return Line.parse(JSON.parse(line));
+    return z.union([NestedLine, Line]).parse(JSON.parse(line));
   } catch {
     return undefined;
   }
@@ -170,6 +184,7 @@ function lineOf(one: ResultAccess): string {
     blobs: one.blobs.map(digestKey),
     cost: one.costMs,
     inputs: one.inputs === undefined ? undefined : [...one.inputs],
+    of: one.repository,
   };
   return JSON.stringify(line);
 }

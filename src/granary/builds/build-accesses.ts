@@ -21,6 +21,8 @@ export interface ResultAccess {
   readonly blobs: readonly Digest[];
   readonly costMs: number | undefined;
   readonly inputs: readonly string[] | undefined;
+  /** The repository that it belongs to: the one that is built when undefined, otherwise a nested one, from 1. */
+  readonly repository: number | undefined;
 }
 
 export interface BuildAccesses {
@@ -29,6 +31,8 @@ export interface BuildAccesses {
   made(result: GranaryResult, atMs: number): void;
   /** Records the paths of the repository that a result was made from, where the tool reports them. */
   knowsInputs(key: ResultKey, inputs: readonly string[]): void;
+  /** Records that a result belongs to a nested repository, by its position in the build's facts, from 1. */
+  belongsTo(key: ResultKey, nested: number): void;
   /** In order of first use. */
   all(): Iterable<ResultAccess>;
   /** Returns the entries that are new or changed since the last call. */
@@ -112,6 +116,13 @@ export function startBuildAccesses(
       if (known !== undefined) put(name, { ...known, inputs });
     },
 
+    belongsTo(key, repository) {
+      const name = keyText(key);
+      const known = results.get(name);
+      if (known !== undefined && known.repository !== repository)
+        put(name, { ...known, repository });
+    },
+
     all: () => results.values(),
 
     changed() {
@@ -145,6 +156,7 @@ function firstRequest(
     blobs: [],
     costMs: result?.costMs,
     inputs: undefined,
+    repository: undefined,
   };
 }
 
@@ -166,12 +178,21 @@ function madeByBuild(
     blobs,
     costMs: costMs ?? known?.costMs,
     inputs: known?.inputs,
+    repository: known?.repository,
   };
 }
 
 /** Returns whether the build received the result without making it. */
 export function isHit({ source }: ResultAccess): boolean {
   return source === "local" || source === "prefetched" || source === "fetched";
+}
+
+/**
+ * Returns the results that the index of one of a build's repositories lists. 0 is the repository that is built: a build
+ * of its commit needs all of them, also those of nested repositories.
+ */
+export function ofRepository(all: Iterable<ResultAccess>, position: number): ResultAccess[] {
+  return position === 0 ? [...all] : [...all].filter(({ repository }) => repository === position);
 }
 
 export function bytesOf({ value, blobs }: ResultAccess): number {

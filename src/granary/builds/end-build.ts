@@ -3,7 +3,8 @@ import { keyText } from "#commit-index/result-key.ts";
 import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import type { DiskTrouble } from "../store/disk-trouble.ts";
-import { indexEntries } from "./build-accesses.ts";
+import { indexEntries, ofRepository } from "./build-accesses.ts";
+import { eachRepository } from "./build-facts.ts";
 import type { Plan } from "./plan-prefetch.ts";
 import { type BuildEnd, publishIndex } from "./publish-build.ts";
 import { reportOf, type TruncatedMark } from "./report.ts";
@@ -50,7 +51,7 @@ export async function endBuild(
   const facts = entry.facts();
   abort.abort();
   await build.prefetch.stop();
-  const { indexes, isCut } = await Promise.race([entry.plan, noPlanAfter(planGraceMs)]);
+  const { indexes, isCut } = await Promise.race([entry.plan(), noPlanAfter(planGraceMs)]);
   await log.close();
   const truncated: TruncatedMark[] = [];
   if (accesses.truncated) truncated.push("asked");
@@ -67,19 +68,34 @@ export async function endBuild(
     diskTrouble: costSince(entry.troubleBefore, store.diskTrouble()),
     truncated,
   });
-  const { results, isWhole, remembered } = await workspaces.after(
-    facts,
-    indexEntries(accesses.all()).map((own) => ({ entry: own, place: places.get(keyText(own)) })),
+  const repositories = eachRepository(facts);
+  const needed = await Promise.all(
+    repositories.map((repository, position) =>
+      workspaces.after(
+        repository,
+        indexEntries(ofRepository(accesses.all(), position)).map((own) => ({
+          entry: own,
+          place: places.get(keyText(own)),
+        })),
+      ),
+    ),
   );
-  const all = results.map((result) => result.entry);
-  const isFew = indexes.some(({ entries: named }) => all.length < named * fewShare);
-  const isAll = isWhole && !isFew && !accesses.truncated;
+  const found = needed[0]?.results.length ?? 0;
+  const isFew = indexes.some(({ entries: named }) => found < named * fewShare);
+  const mayBeAll = how.complete && !isFew && !accesses.truncated;
   try {
     // Together, so that they share one fsync. They become durable, and are sent, in this order.
     await Promise.all([
-      publishIndex(outbox, facts, all, { ...how, complete: how.complete && isAll }),
+      ...repositories.map((repository, position) => {
+        const { results = [], isWhole = false } = needed[position] ?? {};
+        const entries = results.map((result) => result.entry);
+        return publishIndex(outbox, repository, entries, {
+          ...how,
+          complete: mayBeAll && isWhole,
+        });
+      }),
       outbox.addReport(report),
-      remembered,
+      ...needed.map(({ remembered }) => remembered),
     ]);
     // The outbox is responsible from here on.
     await log.remove();

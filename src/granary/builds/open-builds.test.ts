@@ -519,3 +519,99 @@ test("the commit that a tool reports counts when the workspace has none, and a d
   }
   expect(indexes.map(({ commits }) => commits)).toEqual([[commit]]);
 });
+
+const inner = {
+  root: "/w/vendor/lib",
+  repository: "lib",
+  commits: ["d".repeat(40)],
+  tree: "e".repeat(40),
+  branch: "stable",
+  dirty: false,
+};
+
+test("results of a nested repository are also indexed under its commit, and all under the outer one's", async () => {
+  const { builds, indexes, reports } = await scene();
+  const build = await builds.start({ ...facts, nested: [inner] });
+  build.made(resultOf("outer", ["value"]));
+  build.made(resultOf("inner", ["another value"]));
+  build.belongsTo(keyOf("inner"), 1);
+
+  await builds.end(build.id, { exitCode: 0, complete: true });
+
+  expect(
+    indexes.map(({ repository, commits: [first], branch, environment, complete, entries }) => [
+      repository,
+      first,
+      branch,
+      environment,
+      complete,
+      entries.map(({ key }) => key),
+    ]),
+  ).toEqual([
+    ["r", commit, "main", "linux-x64", true, ["outer", "inner"]],
+    ["lib", inner.commits[0], "stable", "linux-x64", true, ["inner"]],
+  ]);
+  expect(reports).toMatchObject([{ repository: "r", commit, counts: { missed: 2 } }]);
+});
+
+test("a change in a nested repository keeps only its own results out of an index", async () => {
+  const { builds, indexes } = await scene();
+  const build = await builds.start({ ...facts, nested: [{ ...inner, dirty: true }] });
+  build.made(resultOf("outer", ["value"]));
+  build.made(resultOf("inner", ["another value"]));
+  build.belongsTo(keyOf("inner"), 1);
+
+  await builds.end(build.id, { exitCode: 0, complete: true });
+
+  expect(indexes.map(({ repository }) => repository)).toEqual(["r"]);
+});
+
+test("results of a nested repository are fetched when its tool reports it during the build", async () => {
+  const result = fetchingFarm().has("k", ["value", "blob"]);
+  const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [expectedOf(result, 60_000).entry]);
+  fetching.has("k", ["value", "blob"]);
+  const asked: string[] = [];
+  const { builds, store, reports } = await scene({
+    farm: {
+      ...farm,
+      async resolve(which, signal) {
+        asked.push(which.repository);
+        if (which.repository === "r") return { indexes: [], mayHave: () => true };
+        return farm.resolve(which, signal);
+      },
+    },
+  });
+  const build = await builds.start(facts);
+  await expect.poll(() => build.prefetch.whyNot(keyOf("k"))).toBe("not-indexed");
+
+  await build.uses([inner]);
+  // A second report would give positions another meaning.
+  await build.uses([inner, inner]);
+  await build.prefetch.settled();
+
+  expect(store.has("p", result)).toBe(true);
+  await builds.end(build.id, { exitCode: 0, complete: true });
+  expect(asked).toEqual(["r", "lib"]);
+  expect(reports[0]?.indexes).toHaveLength(1);
+});
+
+test("after a crash, results of a nested repository that was reported late are published under its commit, too", async () => {
+  const directory = await freshDirectory();
+  const id = "6f9619ff-8b86-4011-b42d-00cf4fc964ff";
+  const accesses = startBuildAccesses();
+  const started = { id, startedAt: new Date(), facts };
+  const log = await openAccessLog(join(directory, "builds"), started, accesses, () =>
+    expect.unreachable(),
+  );
+  log.nested([inner]);
+  accesses.made(resultOf("inner", ["value"]), 10);
+  accesses.belongsTo(keyOf("inner"), 1);
+  await log.close();
+
+  const { indexes } = await scene({ directory });
+
+  expect(indexes).toMatchObject([
+    { repository: "r", commits: facts.commits, entries: [{ key: "inner" }] },
+    { repository: "lib", commits: inner.commits, complete: false, entries: [{ key: "inner" }] },
+  ]);
+});

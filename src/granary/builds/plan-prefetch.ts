@@ -15,7 +15,7 @@ import type { FetchedThing, GranaryFarm } from "../farm/granary-farm.ts";
 import { readHead } from "../farm/read-head.ts";
 import type { RunningPrefetch } from "../prefetch/start-prefetch.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import type { BuildFacts } from "./build-facts.ts";
+import { type BuildFacts, eachRepository } from "./build-facts.ts";
 
 export interface PlanParts {
   readonly store: Pick<GranaryStore, "blobs">;
@@ -53,8 +53,8 @@ const fartherDistance = 16;
 const mostIndexes = 3;
 
 /**
- * Predicts the requests of a build from its commit's index, or from the nearest indexes without the entries that were
- * made from changed files, and starts to prefetch them. Never throws: without an index the build runs as usual.
+ * Predicts the requests of a build from the index of its commit and those of the nested repositories, and starts to
+ * prefetch them. Never throws: without an index the build runs as usual.
  */
 export async function planPrefetch(
   parts: PlanParts,
@@ -62,12 +62,54 @@ export async function planPrefetch(
   prefetch: RunningPrefetch,
   signal: AbortSignal,
 ): Promise<Plan> {
-  const used: UsedIndex[] = [];
-  let isCut = false;
   if (parts.farm.isAway()) {
     prefetch.planned("farm-away");
-    return { indexes: [], isCut, isUnheard: true };
+    return { indexes: [], isCut: false, isUnheard: true };
   }
+  const plans = await Promise.all(
+    eachRepository(facts).map((repository) => expectFrom(parts, repository, prefetch, signal)),
+  );
+  const plan = joined(plans);
+  const isNone = plan.indexes.length === 0;
+  prefetch.planned(plan.isUnheard ? "farm-away" : plan.isCut && isNone ? "incomplete" : undefined);
+  return plan;
+}
+
+/** Predicts and prefetches the requests for repositories that a tool reports after its build has begun. */
+export async function planNested(
+  parts: PlanParts,
+  facts: BuildFacts,
+  prefetch: Pick<RunningPrefetch, "expect">,
+  signal: AbortSignal,
+): Promise<Plan> {
+  if (parts.farm.isAway()) return { indexes: [], isCut: false };
+  const [, ...nested] = eachRepository(facts);
+  return joined(
+    await Promise.all(nested.map((repository) => expectFrom(parts, repository, prefetch, signal))),
+  );
+}
+
+/** Returns the plan of a whole build from those of its repositories. */
+export function joined(plans: readonly Plan[]): Plan {
+  return {
+    indexes: plans.flatMap(({ indexes }) => indexes),
+    isCut: plans.some(({ isCut }) => isCut),
+    isUnheard: plans.some(({ isUnheard }) => isUnheard === true),
+  };
+}
+
+/**
+ * Expects the requests for one repository from its commit's index, or from the nearest indexes without the entries that
+ * were made from changed files.
+ */
+async function expectFrom(
+  parts: PlanParts,
+  facts: BuildFacts,
+  prefetch: Pick<RunningPrefetch, "expect">,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const used: UsedIndex[] = [];
+  let isCut = false;
   try {
     const { project, repository, commits, tree, branch, environment } = facts;
     const which = { project, repository, commits, tree, branch, environment };
@@ -105,10 +147,8 @@ export async function planPrefetch(
         parts.note(`the index of ${index.commit} is of no use: ${messageOf(reason)}`);
       }
     }
-    prefetch.planned(isCut && used.length === 0 ? "incomplete" : undefined);
   } catch (reason) {
     if (!signal.aborted) parts.note(`no index could be read: ${messageOf(reason)}`);
-    prefetch.planned("farm-away");
     return { indexes: used, isCut, isUnheard: saysAway(reason) };
   }
   return { indexes: used, isCut };

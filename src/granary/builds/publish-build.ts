@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import { type InterruptedBuild, interruptedBuilds } from "./access-log.ts";
-import { indexEntries, startBuildAccesses } from "./build-accesses.ts";
-import { type BuildFacts, isIndexed } from "./build-facts.ts";
+import { indexEntries, ofRepository } from "./build-accesses.ts";
+import { type BuildFacts, eachRepository, isIndexed } from "./build-facts.ts";
 import { reportOf } from "./report.ts";
 
 /** The end of a build, as its client reports it; absent for a client that vanished. */
@@ -55,8 +55,11 @@ export async function publishInterrupted(
 
 async function publishOne(outbox: Outlet, build: InterruptedBuild): Promise<void> {
   const { id, facts, accesses, startedAt, endedAt } = build;
-  const entries = indexEntries(startBuildAccesses(accesses).all());
-  await publishIndex(outbox, facts, entries, { exitCode: null, complete: false });
+  const end = { exitCode: null, complete: false };
+  for (const [position, repository] of eachRepository(facts).entries()) {
+    const own = ofRepository(accesses, position);
+    await publishIndex(outbox, repository, indexEntries(own), end);
+  }
   const report = reportOf(facts, accesses, {
     id,
     startedAt,

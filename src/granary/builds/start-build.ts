@@ -11,10 +11,16 @@ import type { DiskTrouble } from "../store/disk-trouble.ts";
 import { type AccessLog, openAccessLog } from "./access-log.ts";
 import type { Build, ResultRequest } from "./build.ts";
 import { type BuildAccesses, startBuildAccesses } from "./build-accesses.ts";
-import { type BuildFacts, withCommitFrom } from "./build-facts.ts";
+import { type BuildFacts, type NestedRepository, withCommitFrom } from "./build-facts.ts";
 import type { BuildsParts } from "./builds-parts.ts";
 import { firstResponse } from "./first-response.ts";
-import { type Plan, type PlanParts, readQuarantineOnly } from "./plan-prefetch.ts";
+import {
+  joined,
+  type Plan,
+  type PlanParts,
+  planNested,
+  readQuarantineOnly,
+} from "./plan-prefetch.ts";
 import { planWhenFarmReturns } from "./plan-when-farm-returns.ts";
 import type { QuarantineUpdates } from "./quarantine-updates.ts";
 import { stepClock } from "./step-clock.ts";
@@ -25,6 +31,13 @@ export interface RunningBuild extends Build {
   readonly startedAt: Date;
   /** Notes the paths of the repository that a result was made from, where its tool reports them. */
   knowsInputs(key: ResultKey, inputs: readonly string[]): void;
+  /**
+   * Notes the nested repositories, if its tool reports them after the build has begun. Resolves when the results of
+   * their commits are expected. Only the first report counts, because results name repositories by their position in it.
+   */
+  uses(nested: readonly NestedRepository[]): Promise<void>;
+  /** Notes that a result belongs to a nested repository, by its position in the build's facts, from 1. */
+  belongsTo(key: ResultKey, nested: number): void;
   /** Resolves when all expected results are present, `enough` has resolved, or the time has expired. */
   ready(mostMs: number, enough?: Promise<void>): Promise<"ready" | "late">;
 }
@@ -36,7 +49,7 @@ export interface BuildUnderWay {
   readonly places: ReadonlyMap<string, string>;
   readonly log: AccessLog;
   readonly letGo: () => void;
-  readonly plan: Promise<Plan>;
+  plan(): Promise<Plan>;
   readonly notAhead: GranaryBuildReport["notAhead"];
   readonly sentBefore: number;
   readonly troubleBefore: DiskTrouble | undefined;
@@ -109,12 +122,23 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
     made: (result) => accesses.made(result, elapsedMs()),
     tookMs: (key) => steps.tookMs(key, elapsedMs()),
     knowsInputs: (key, inputs) => accesses.knowsInputs(key, inputs),
+    belongsTo: (key, nested) => accesses.belongsTo(key, nested),
+    async uses(nested) {
+      if (facts.nested !== undefined || nested.length === 0) return;
+      facts = { ...facts, nested: [...nested] };
+      log.nested(nested);
+      if (!isFetching) return;
+      const more = planNested(planParts, facts, prefetch, abort.signal);
+      plan = Promise.all([plan, more]).then(joined);
+      await more;
+    },
     knowsPlace(key, paths) {
       const [least] = [...paths].sort();
       if (least !== undefined) places.set(keyText(key), least);
     },
     toldCommit(commit, dirty) {
-      facts = withCommitFrom(begun, { commit, dirty: facts.dirty || dirty });
+      const state = { ...facts, commits: begun.commits };
+      facts = withCommitFrom(state, { commit, dirty: facts.dirty || dirty });
     },
     async ready(mostMs, enough = prefetch.settled()) {
       // The build has not started yet: everything that arrives until then is in time.
@@ -136,7 +160,7 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
   if (farm.isAway()) hearing.heard();
   const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
   if (!isFetching) prefetch.planned("over-budget");
-  const plan = isFetching
+  let plan = isFetching
     ? planWhenFarmReturns(planParts, facts, prefetch, abort.signal)
     : readQuarantineOnly(planFarm, facts, abort.signal);
   void plan.finally(() => hearing.heard());
@@ -148,7 +172,7 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
     places,
     log,
     letGo,
-    plan,
+    plan: () => plan,
     notAhead,
     sentBefore: outbox.sentBytes,
     troubleBefore: store.diskTrouble(),

@@ -5,7 +5,8 @@ import { serveDune } from "./serve-dune.ts";
 /** dune, which talks to a daemon for its cache and reads its own store. */
 export const dunePlugin: ToolPlugin = {
   tool: "dune",
-  serve({ store, place, tieredCache, builds, directory, logger }) {
+  serve(parts) {
+    const { store, place, tieredCache, builds, directory, logger } = parts;
     const server = serveDune({
       granary: store,
       place,
@@ -14,12 +15,12 @@ export const dunePlugin: ToolPlugin = {
       directory,
       builds: {
         start: async ({ root }) =>
-          buildOfDune(await builds.start({ directory: root, command: "dune" }), store),
+          buildOfDune(await builds.start({ directory: root, command: "dune" }), parts),
         end: ({ build }) => builds.end(build.id),
       },
     });
     return {
-      attach: (build, where) => server.attach(buildOfDune(build, store), where),
+      attach: (build, where) => server.attach(buildOfDune(build, parts), where),
       stand: (variables) => server.stand(variables),
       stop: () => server.stop(),
     };

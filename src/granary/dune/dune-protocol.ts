@@ -13,7 +13,7 @@ export interface DuneFile {
   readonly digest: DuneDigest;
 }
 
-interface DuneRepository {
+export interface DuneRepository {
   readonly directory: string;
   readonly commit: string;
 }

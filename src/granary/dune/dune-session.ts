@@ -10,10 +10,16 @@ import type { PlaceBlob } from "../store/link-out.ts";
 import type { TieredCache } from "../tiered-cache/tiered-cache.ts";
 import type { DuneBuild } from "./dune-builds.ts";
 import type { DuneDigest } from "./dune-digest.ts";
-import type { DuneFile, DuneMessage } from "./dune-protocol.ts";
+import type { DuneFile, DuneMessage, DuneRepository } from "./dune-protocol.ts";
 import { duneKey } from "./dune-record.ts";
 import type { DuneStore, DuneStores } from "./dune-store.ts";
 import { linkRule } from "./linked-rule.ts";
+import {
+  type DuneRepositories,
+  noRepositories,
+  repositoryOfRule,
+  repositoryRoots,
+} from "./rule-repository.ts";
 import { resultFromStore, takePromoted } from "./rule-to-result.ts";
 import type { IdleRunner } from "./run-when-idle.ts";
 import { usedRules } from "./used-rules.ts";
@@ -61,6 +67,8 @@ export interface DuneSession {
    * are unknown.
    */
   outlook(): DuneOutlook | undefined;
+  /** Notes the repositories of the sources in a build directory. */
+  repositories(buildDirectory: string, repositories: readonly DuneRepository[]): void;
   promoted(
     buildDirectory: string,
     message: DuneMessage & { kind: "promote" },
@@ -119,6 +127,8 @@ export function startDuneSession(
   /** The number of rules that dune did not announce. */
   let found = 0;
   const keeping = new Set<Promise<void>>();
+  /** Of each build directory, once dune has reported them. */
+  const repositories = new Map<string, Promise<DuneRepositories>>();
   const forget = (result: GranaryResult) => tieredCache.forget(who, result);
   const given = writeRules({ granary, place, forget, logger }, stores, duneBuild);
 
@@ -151,25 +161,45 @@ export function startDuneSession(
     return given.has(key.key) && build.prefetch?.leadMs(key) !== undefined ? "prefetched" : "local";
   }
 
+  /** Notes the repository of a rule, which the build has requested or made. */
+  async function notePlace(
+    result: GranaryResult,
+    buildDirectory: string,
+    rule: { readonly repository?: number | undefined; readonly files: readonly DuneFile[] },
+  ): Promise<void> {
+    const known = (await repositories.get(buildDirectory)) ?? noRepositories;
+    const nested = repositoryOfRule(known, buildDirectory, rule);
+    if (nested > 0) duneBuild.belongsTo?.(result, nested);
+  }
+
   /** Returns whether the rule was made in this build by a dune without a daemon. */
   async function isYoung(store: DuneStore, digest: DuneDigest): Promise<boolean> {
     return ((await store.writtenAtMs(digest)) ?? 0) > startedAtMs;
   }
 
   /** Records that dune used a rule: this build needs it, whoever made it. */
-  async function noteUse(store: DuneStore, digest: DuneDigest): Promise<void> {
+  async function noteUse(store: DuneStore, digest: DuneDigest, directory: string): Promise<void> {
+    const result = await noteUseOf(store, digest);
+    if (result === undefined || !repositories.has(directory)) return;
+    await notePlace(result, directory, { files: (await store.rule(digest)) ?? [] });
+  }
+
+  async function noteUseOf(
+    store: DuneStore,
+    digest: DuneDigest,
+  ): Promise<GranaryResult | undefined> {
     const key = duneKey(store.scheme, digest);
     if (!given.has(key.key) && (await isYoung(store, digest))) {
       const result = await resultFromStore(keepIn(store), digest);
       if (result !== undefined) await noteMade(result);
-      return;
+      return result;
     }
     let result = granary.has(build.project, key)
       ? await granary.find(build.project, key)
       : undefined;
     if (result === undefined) {
       result = await resultFromStore(keepIn(store), digest);
-      if (result === undefined) return;
+      if (result === undefined) return undefined;
       tally.learnt += 1;
       build.asked(key, { ...noticed, source: "local", result });
       await keepBeside(result);
@@ -178,6 +208,7 @@ export function startDuneSession(
     }
     tally.used += 1;
     for (const blob of result.blobs) build.requestedBlob(blob);
+    return result;
   }
 
   async function noteMade(result: GranaryResult, agoMs = 0): Promise<void> {
@@ -203,7 +234,26 @@ export function startDuneSession(
     },
     outlook,
 
-    promoted(buildDirectory, { key, files, duplication }, onDuplicate) {
+    repositories(buildDirectory, reported) {
+      const all = repositoryRoots(buildDirectory, reported);
+      const absolute = reported.map((each, index) => ({ ...each, directory: all[index] ?? "" }));
+      const uses = duneBuild.uses?.(absolute) ?? Promise.resolve([]);
+      const known = uses.then(
+        (nested) => {
+          // Their results are expected only now.
+          if (nested.length > 0) given.more();
+          return { all, nested };
+        },
+        (reason: unknown) => {
+          const why = { build: build.id, reason: messageOf(reason) };
+          logger.warn(why, "the nested repositories of a dune are not known");
+          return noRepositories;
+        },
+      );
+      repositories.set(buildDirectory, known);
+    },
+
+    promoted(buildDirectory, { key, files, duplication, repository }, onDuplicate) {
       noted.add(key);
       const saidAt = performance.now();
       const link = duplication !== "copy";
@@ -214,7 +264,9 @@ export function startDuneSession(
       keepLater(async () => {
         try {
           const result = await takePromoted(daemons, { key, files, at, link, onDuplicate });
-          if (result !== undefined) await noteMade(result, performance.now() - saidAt);
+          if (result === undefined) return;
+          await noteMade(result, performance.now() - saidAt);
+          await notePlace(result, buildDirectory, { repository, files });
         } finally {
           held?.release();
         }
@@ -255,7 +307,7 @@ export function startDuneSession(
         for (const key of fresh) {
           noted.add(key);
           found += 1;
-          keepLater(() => noteUse(store, key));
+          keepLater(() => noteUse(store, key, buildDirectory));
         }
       }
     },

@@ -35,7 +35,8 @@ export async function serveDuneClient(
             session = await sessionFor(buildDirectory);
             break;
           case "set-repos":
-            // The commits in the message are ignored, because the granary reads the commit and its changes from Git.
+            if (buildDirectory !== undefined)
+              session?.repositories(buildDirectory, message.repositories);
             // dune accepts dedup messages from here on.
             mayDeduplicate = deduplicate;
             break;

@@ -36,6 +36,8 @@ export interface DuneOutlook {
 interface WrittenRules {
   /** Resolves when all expected rules are in dune's store or will not arrive. */
   readonly prepared: Promise<void>;
+  /** Called when more rules are expected than before: also writes those. */
+  more(): void;
   /** See `DuneSession`. */
   outlook(): DuneOutlook | undefined;
   has(key: string): boolean;
@@ -83,7 +85,7 @@ export function writeRules(
   let isPrepared = false;
   /** Undefined until a result has arrived. */
   let writer: FileWriter | undefined;
-  const prepared = prepare();
+  let prepared = prepare();
   void known?.then(makeDirectories);
 
   async function prepare(): Promise<void> {
@@ -122,6 +124,7 @@ export function writeRules(
   }
 
   async function give(result: GranaryResult): Promise<void> {
+    if (settled.has(result.key)) return;
     try {
       writer ??= startWriter(stores.v4.temp);
       const how = await writeRule({ granary, place, writer, stores }, result);
@@ -147,7 +150,14 @@ export function writeRules(
   }
 
   return {
-    prepared,
+    get prepared() {
+      return prepared;
+    },
+    more() {
+      isPrepared = false;
+      // All arrivals come again; those that are settled need no work.
+      prepared = prepared.then(prepare);
+    },
     outlook: lookOut,
     has: (key) => given.has(key),
     count: () => ({ given: given.size, refused }),

@@ -44,14 +44,14 @@ const Repository = z.object({
   parents: z.array(CommitId).max(63).optional(),
   dirtyPaths: z.array(z.string().max(4_096)).max(10_000).optional(),
 });
-type Repository = z.infer<typeof Repository>;
+export type Repository = z.infer<typeof Repository>;
 
 const WhatIsBuilt = {
   id,
   /** When undefined, the workspace's settings decide. */
   project: z.string().min(1).max(200).optional(),
   directory: Directory.optional(),
-  /** The outer first. */
+  /** The outer first. Nested ones are indexed on their own, by the results that name them. */
   repositories: z.array(Repository).max(64).optional(),
   environment: EnvironmentName.optional(),
   command: Text.default(""),
@@ -95,6 +95,9 @@ export function announcedTool({ dune }: BuildStarted) {
   return dune && { name: "dune", place: dune };
 }
 
+/** The repository of a result: its position in the `repositories` of the build. Without one, the first. */
+const RepositoryPosition = z.number().int().min(0).max(63).optional();
+
 const Output = z.object({ path: OutputPath, file: Directory, executable: z.boolean().optional() });
 
 const Clients = {
@@ -113,6 +116,7 @@ const Clients = {
       id,
       key: Name.optional(),
       approx: Approx.optional(),
+      repository: RepositoryPosition,
     })
     .refine(
       ({ key, approx }) => (key === undefined) !== (approx === undefined),
@@ -126,6 +130,7 @@ const Clients = {
     costMs: Milliseconds.optional(),
     /** Paths of the repository that it was made of. */
     inputs: z.array(z.string().max(4_096)).max(mostKeys).optional(),
+    repository: RepositoryPosition,
   }),
   ended: z.object({
     type: z.literal("build-ended"),

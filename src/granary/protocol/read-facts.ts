@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import type { Git } from "#git/run-git.ts";
-import type { BuildFacts } from "../builds/build-facts.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { type BuildFacts, mostNested, type NestedRepository } from "../builds/build-facts.ts";
 import { ownVariables } from "../config.ts";
 import { branchOfCi } from "../workspace/branch-of-ci.ts";
 import { changedPathsSince } from "../workspace/changed-paths.ts";
@@ -13,7 +14,7 @@ import type { KnownDigests } from "../workspace/known-digests.ts";
 import { readEnvironment } from "../workspace/read-environment.ts";
 import { readWorkspace } from "../workspace/read-workspace.ts";
 import type { GitWorkspace } from "../workspace/workspace.ts";
-import type { BuildStarted, Message } from "./messages.ts";
+import type { BuildStarted, Message, Repository } from "./messages.ts";
 
 interface FactsParts {
   readonly git: Git;
@@ -32,8 +33,9 @@ export async function readFacts(
   message: BuildStarted | Message<"fetch-ahead">,
 ): Promise<BuildFacts> {
   const repositories = message.repositories ?? [];
-  // Of nested repositories, the commit of the outer one names the build; changes of inner ones make it dirty.
-  const [outer] = repositories;
+  // The commit of the outer repository names the build. Changes of nested ones make it dirty, because it may read them.
+  const [outer, ...inner] = repositories;
+  const reading = readNested(git, inner);
   const root = outer?.root ?? message.directory;
   const knowsAll = outer?.tree !== undefined && outer.parents !== undefined;
   const found =
@@ -81,6 +83,7 @@ export async function readFacts(
     dirty: repositories.some(({ dirty }) => dirty) || same?.dirty === true,
     ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
     ...(top === undefined ? {} : { root: top }),
+    ...(inner.length === 0 ? {} : { nested: await reading }),
     environment: message.environment ?? (await environmentIn(top, settings)),
     machine: hostname().slice(0, 200),
     command: message.command,
@@ -88,6 +91,42 @@ export async function readFacts(
     prefetch: message.prefetch ?? true,
   };
 }
+
+/**
+ * Returns the state of nested repositories in their order: what the tool reports, and the rest from Git. One that
+ * cannot be read has no commit, so nothing is indexed for it.
+ */
+export async function readNested(
+  git: Git,
+  repositories: readonly Repository[],
+): Promise<NestedRepository[]> {
+  const signal = AbortSignal.timeout(workspaceMs);
+  return mapAtMost(readsAtOnce, repositories.slice(0, mostNested), async (told) => {
+    const knowsAll = told.commit !== undefined && told.tree !== undefined && told.parents;
+    const found = knowsAll
+      ? undefined
+      : await readWorkspace(git, told.root, signal).catch(() => undefined);
+    // A directory within the outer repository has the outer repository's state, which is not its own.
+    const seen = found?.kind === "git" && found.root === told.root ? found : undefined;
+    const same = told.commit === undefined || seen?.commit === told.commit ? seen : undefined;
+    const commit = told.commit ?? seen?.commit;
+    const dirtyPaths =
+      told.dirtyPaths ?? (same?.dirtyPathsCut === false ? same.dirtyPaths : undefined);
+    return {
+      root: told.root,
+      repository: (told.name ?? seen?.repository ?? "").slice(0, 200),
+      commits:
+        commit === undefined ? [] : [commit, ...(told.parents ?? same?.parents ?? [])].slice(0, 64),
+      tree: told.tree ?? same?.tree ?? "",
+      branch: (told.branch || seen?.branch || "").slice(0, 255),
+      dirty: told.dirty || same?.dirty === true,
+      ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
+    };
+  });
+}
+
+/** Repositories that Git reads at the same time. */
+const readsAtOnce = 4;
 
 /** Returns the paths that differ between a commit and the tree of a build, for filtering an ancestor's index. */
 export async function changedSince(

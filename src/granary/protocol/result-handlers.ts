@@ -44,6 +44,7 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
 
   async function found(build: RunningBuild, message: Message<"look-up">, key: string) {
     const one = await findOutputs({ tieredCache, store }, build, key);
+    noteRepository(build, named(build, key), message.repository);
     if (one === undefined) return undefined;
     const { costMs } = one.result;
     return {
@@ -77,7 +78,7 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
       return { type: "candidates", to: id, approx, keys };
     },
 
-    async keep(build, { id, key, outputs, costMs, inputs }) {
+    async keep(build, { id, key, outputs, costMs, inputs, repository }) {
       try {
         const taken = await mapAtMost(filesAtOnce, outputs, async (one): Promise<Output> => {
           const { digest, isExecutable } = await storeFile({ store, mostFileBytes }, one.file);
@@ -99,6 +100,7 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
           costMs,
         });
         if (inputs !== undefined) build.knowsInputs(own, inputs);
+        noteRepository(build, own, repository);
         return { type: "kept", to: id, key };
       } catch (reason) {
         return { type: "not-kept", to: id, key, why: messageOf(reason).slice(0, 500) };
@@ -114,6 +116,12 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
       if (adding.get(name) === now) adding.delete(name);
     },
   };
+}
+
+/** Notes the repository that a tool names for a result. A position that the build did not report means the outer one. */
+function noteRepository(build: RunningBuild, key: ResultKey, position = 0): void {
+  const { length = 0 } = build.facts.nested ?? [];
+  if (position > 0 && position <= length) build.belongsTo(key, position);
 }
 
 /** Returns how the candidates of an approximation are read and added; they are stored as a result. */
