@@ -1,6 +1,7 @@
 import type { CacheTool } from "#api/tool-cache.ts";
 import type { Digest } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
+import type { SignedArtifact } from "./turborepo-signature.ts";
 
 /** A request for a tool's rules: only its form was checked. */
 export interface CacheRequest {
@@ -55,6 +56,8 @@ export type Lookup =
       readonly key: string;
       readonly attributes: Attributes;
       readonly again: "replace" | "refuse";
+      /** What the client signed, if the tool signs: verified where the project has a key. */
+      readonly signed?: SignedArtifact;
     }
   | { readonly kind: "remove"; readonly key: string }
   /** A blob of the store that all build tools share, by the SHA-256 of its bytes. */

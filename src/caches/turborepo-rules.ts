@@ -59,8 +59,12 @@ export const turborepoRules: ToolRules = {
       case "GET":
       case "HEAD":
         return { kind: "read", key };
-      case "PUT":
-        return { kind: "write", key, attributes: attributesOf(request), again: "replace" };
+      case "PUT": {
+        const attributes = attributesOf(request);
+        const teamId = request.query.get("teamId") ?? "";
+        const signed = { hash: hash.data, teamId, tag: attributes["x-artifact-tag"] };
+        return { kind: "write", key, attributes, again: "replace", signed };
+      }
       default:
         return { kind: "answer", answer: notAllowed(method, "GET, HEAD, PUT, OPTIONS") };
     }

@@ -3,6 +3,7 @@ import { Fault } from "#core/fault.ts";
 import type { SecretReference } from "#core/secret-reference.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db, Tx } from "#db/db.ts";
+import { matchesPattern } from "../matches-pattern.ts";
 import type { Principal } from "../principal.ts";
 import { mayDo, requireGrant, requireGrantSomewhere } from "../require-grant.ts";
 import { chooseSecret, type RunPlace, whyNotInDomain } from "./choose-secret.ts";
@@ -10,6 +11,7 @@ import { seal, unseal } from "./sealed-value.ts";
 import {
   countSecrets,
   deleteSecret,
+  type KeptSecret,
   type KnownSecret,
   keptSecrets,
   listSecrets,
@@ -48,7 +50,7 @@ interface NewSecret extends SecretPlace {
   readonly value: string;
 }
 
-/** Stores secrets and decides which run gets which. Only `valuesOf` returns values. */
+/** Stores secrets and decides which run gets which. Only `valuesOf` and `valuesFor` return values. */
 export interface SecretService {
   set(request: NewSecret, by: Principal): Promise<ShownSecret>;
   list(by: Principal): Promise<ShownSecret[]>;
@@ -60,6 +62,11 @@ export interface SecretService {
   referTo(names: readonly string[], place: RunPlace): Promise<SecretReference[]>;
   /** Returns the values for a lease; throws `failed_precondition` for secrets that were removed or changed since. */
   valuesOf(references: readonly SecretReference[], domain: TrustDomain): Promise<SecretValue[]>;
+  /**
+   * Returns the values of all secrets of a name for any branch of a repository, for the farm's own use. Throws
+   * `failed_precondition` when one cannot be opened.
+   */
+  valuesFor(name: string, repository: string): Promise<Uint8Array[]>;
 }
 
 /** The audit entry of a change: who, where, and which version. */
@@ -146,17 +153,27 @@ export function secretService(parts: {
         if (refused !== undefined) {
           throw new Fault("failed_precondition", `the secret ${name} is ${refused}`);
         }
-        const value = found.keyId === key.id ? unseal(key, found, found.sealed) : undefined;
-        if (value === undefined) {
-          throw new Fault(
-            "failed_precondition",
-            `the secret ${name} cannot be opened with this server's key: set it anew, or give all servers of the farm one key (GRANGE_SECRETS_KEY)`,
-          );
-        }
-        return { name, value };
+        return { name, value: opened(key, found) };
       });
     },
+
+    async valuesFor(name, repository) {
+      const ofThatName = await secretsNamed(db, [name]);
+      const ids = ofThatName
+        .filter((each) => matchesPattern(each.repository, repository))
+        .map(({ id }) => id);
+      return ids.length === 0 ? [] : (await keptSecrets(db, ids)).map((kept) => opened(key, kept));
+    },
   };
+}
+
+function opened(key: SecretsKey, kept: KeptSecret): Uint8Array {
+  const value = kept.keyId === key.id ? unseal(key, kept, kept.sealed) : undefined;
+  if (value !== undefined) return value;
+  throw new Fault(
+    "failed_precondition",
+    `the secret ${kept.name} cannot be opened with this server's key: set it anew, or give all servers of the farm one key (GRANGE_SECRETS_KEY)`,
+  );
 }
 
 function gone(name: string, what: string): Fault {

@@ -16,7 +16,7 @@ const Known = z.object({
 export type KnownSecret = z.infer<typeof Known>;
 
 const Kept = Known.extend({ keyId: z.string(), sealed: z.instanceof(Uint8Array) });
-type KeptSecret = z.infer<typeof Kept>;
+export type KeptSecret = z.infer<typeof Kept>;
 
 const known = sql`id, name, repository, branch, users, version, set_at as "setAt", set_by as "setBy"`;
 

@@ -23,10 +23,13 @@ interface CacheHandlerOptions {
   readonly identify: (
     authorization: string | undefined,
     certificateOf: string | undefined,
+    request: IncomingMessage,
   ) => Promise<Principal>;
   /** The address that the server listens on; requests for other hosts are refused. */
   readonly host: string;
   readonly mostEntryBytes: number;
+  /** The keys with which a project's artifacts of Turborepo must be signed. No project has any when absent. */
+  readonly signatureKeys?: (project: string) => Promise<readonly Uint8Array[]>;
   /** Counts a write of a caller; returns the function that ends it. Throws when the caller has too many in progress. */
   readonly beginWrite?: (principal: Principal, request: IncomingMessage) => () => void;
   /** Counts bytes before they are written into a project; throws when the quota is exceeded. No limit when absent. */
@@ -91,6 +94,7 @@ async function serve(
     const principal = await options.identify(
       authorizationOf(request),
       certificateOf(request.socket),
+      request,
     );
     if (lookup.kind === "write" || lookup.kind === "write-blob" || lookup.kind === "remove") {
       requireToWrite(principal, project);
@@ -101,6 +105,7 @@ async function serve(
     const exchange: Exchange = {
       caches: options.caches,
       mostEntryBytes: options.mostEntryBytes,
+      signatureKeys: options.signatureKeys ?? (async () => []),
       admit: async (bytes) => options.admit?.(principal, project, bytes),
       rules: rulesOf[tool],
       project,

@@ -23,6 +23,8 @@ export interface Exchange {
   /** Whether the client waits for "100 Continue" before it sends its body. */
   readonly coming: { isAwaited: boolean };
   readonly mostEntryBytes: number;
+  /** The keys with which a project's artifacts of Turborepo must be signed; none: they are not verified. */
+  readonly signatureKeys: (project: string) => Promise<readonly Uint8Array[]>;
   /** Counts bytes before they are stored; throws when they exceed the client's quota. */
   readonly admit: (bytes: number) => Promise<unknown>;
 }
@@ -72,7 +74,7 @@ export async function carryOut(exchange: Exchange, lookup: Lookup): Promise<void
         domain: exchange.domain,
         attributes: lookup.attributes,
       };
-      await takeEntry(exchange, entry, lookup.again);
+      await takeEntry(exchange, entry, lookup);
       caches.counter.count(project, tool, "writes");
       return answer(rules.written(lookup.key));
     }

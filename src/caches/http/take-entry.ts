@@ -1,21 +1,34 @@
 import { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
-import type { Attributes, EntryName } from "../tool-rules.ts";
+import type { Attributes, EntryName, Lookup } from "../tool-rules.ts";
+import type { SignedArtifact } from "../turborepo-signature.ts";
 import type { Exchange } from "./carry-out.ts";
 import { bodyOf } from "./read-body.ts";
+import { signatureCheck } from "./verify-signature.ts";
+
+type Write = Extract<Lookup, { kind: "write" }>;
 
 /** Stores an entry's bytes and the entry. Durable when it resolves. */
 export async function takeEntry(
   exchange: Exchange,
   entry: EntryName & { readonly domain: TrustDomain; readonly attributes: Attributes },
-  again: "replace" | "refuse",
+  { again, signed }: Pick<Write, "again" | "signed">,
 ): Promise<void> {
   const { caches, principal } = exchange;
   // Checked before the body is read, because the body may be large.
   if (again === "refuse") await refuseRewrite(exchange, entry);
-  const digest = await caches.take(entry.project, await admittedBody(exchange));
+  const check = signed && (await checkOf(exchange, signed));
+  const body = await admittedBody(exchange);
+  const digest = await caches.take(entry.project, check?.through(body) ?? body);
+  check?.require();
   if ((await caches.keep({ ...entry, digest, principal }, again)) === "refused") throw isThere();
+}
+
+async function checkOf({ signatureKeys, project, request }: Exchange, signed: SignedArtifact) {
+  const keys = await signatureKeys(project);
+  if (keys.length === 0) return undefined;
+  return signatureCheck(keys, signed, request.headers["content-length"], project);
 }
 
 /** An entry of `protected` is never hidden by one of the same name in another domain. */
