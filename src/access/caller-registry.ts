@@ -44,9 +44,14 @@ interface Remembered {
 export interface CallerRegistry {
   /**
    * Returns the principal behind an `Authorization` header. Without a header, returns the principal to whose name the
-   * client certificate of the connection was issued. Throws `unauthenticated`.
+   * client certificate of the connection was issued. Throws `unauthenticated`. `address`: by which the caller is
+   * counted when its token is wrong.
    */
-  identify(authorization: string | undefined, certificateOf?: string): Promise<Principal>;
+  identify(
+    authorization: string | undefined,
+    certificateOf?: string,
+    address?: string,
+  ): Promise<Principal>;
   /** Must be called after rights or tokens have changed. */
   forgetAll(): void;
 }

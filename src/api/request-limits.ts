@@ -21,6 +21,12 @@ export const requestLimits = {
     burst: 60,
     atOnce: 16,
   },
+  "wrong-tokens": {
+    what: "different tokens that are unknown, expired or revoked; above it, only tokens that the server has seen valid are accepted",
+    countedBy: "address",
+    perMinute: 60,
+    burst: 60,
+  },
   tokens: {
     what: "creation of tokens, enrolments and share links, enrolment of machines",
     countedBy: "caller",

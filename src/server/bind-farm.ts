@@ -11,8 +11,7 @@ import { browserSignIn } from "./sign-in/browser-sign-in.ts";
 /** `url` is the farm's own address. */
 export function bindFarm(services: Services, url: string): Farm {
   return {
-    identify: (authorization, certificateOf) =>
-      services.callers.identify(authorization, certificateOf),
+    identify: services.callers.identify,
     metricFamilies: metricFamilies(services, services.desiredWorkers),
     ...webhookTaker(services),
     ...browserSignIn(services, url),

@@ -28,7 +28,7 @@ import { buildEventService } from "./grpc/build-event-service.ts";
 import { executionService } from "./grpc/execution-service.ts";
 import { granariesOfDomains } from "./grpc/granaries-of-domains.ts";
 import { granariesService } from "./grpc/granaries-service.ts";
-import { limitedMethods } from "./grpc/limited-methods.ts";
+import { addressOf, limitedMethods } from "./grpc/limited-methods.ts";
 import { logStreams } from "./grpc/log-streams.ts";
 import { methodRights } from "./grpc/method-rights.ts";
 import { operationsService } from "./grpc/operations-service.ts";
@@ -51,7 +51,7 @@ export function grpcMethods(
   limits: RequestLimits,
 ): Method[] {
   const { stores, blobsOf, treesOf, queue, operations, notes, db } = services;
-  const callers = grpcCallers(services.callers);
+  const callers = grpcCallers(services.callers, addressOf);
   const requireMayWrite = async (project: string, context: CallContext) =>
     requireMayWriteBlobs(await callers.of(context), project);
   const storeFor = storesOfCallers(services, callers);

@@ -1,7 +1,9 @@
+import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { cachePrincipalOf } from "#access/job-tokens/run-of-token.ts";
 import { cacheHandler } from "#caches/http/cache-handler.ts";
+import { signatureKeyName } from "#caches/http/verify-signature.ts";
 import type { Service } from "#core/service.ts";
 import { readMigrations } from "#db/migrate.ts";
 import { executionChannel, logChannel } from "#execution/notify.store.ts";
@@ -22,6 +24,7 @@ import { readinessProbe } from "./health/readiness.ts";
 import { httpApp } from "./http/http-app.ts";
 import { listen } from "./listen.ts";
 import { openServices } from "./open-services.ts";
+import { limitWrongTokens } from "./request-limits/limit-wrong-tokens.ts";
 import { openRequestLimits, type RequestLimits } from "./request-limits/request-limits.ts";
 import { requesterAddress } from "./request-limits/requester-address.ts";
 import type { Services } from "./services.ts";
@@ -64,7 +67,9 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     keep({ stop: () => directory.release() });
     const failed = untilLost(directory.lost, `the data directory ${directory.path}`);
     await noteSecretFiles(directory.path, secretFilesIn(config));
-    const services = keep(await openServices(config, directory, logger));
+    const limits = openRequestLimits(config.requestLimits);
+    const unlimited = keep(await openServices(config, directory, logger));
+    const services = { ...unlimited, callers: limitWrongTokens(unlimited.callers, limits) };
     await settleWhoMayEnter(services, config, logger);
     const feeds = {
       graphs: keep(await changeFeed(services.db, "grange_graph")),
@@ -80,7 +85,6 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       leaseMs: services.queue.times.leaseMs,
       knownMigration: (await readMigrations()).at(-1)?.number ?? 0,
     });
-    const limits = openRequestLimits(config.requestLimits);
     const urlOf = (port: number) => addressToGive(config.host, port, certificate);
     const listening = keep(
       await listen({
@@ -130,19 +134,16 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
 function cachesOf(services: Services, config: ServerConfig, logger: Logger, limits: RequestLimits) {
   return cacheHandler({
     caches: services.caches,
-    identify: async (authorization, issuedTo) => {
+    identify: async (authorization, issuedTo, request) => {
       const run = await services.jobTokens.runOf(authorization);
       return run === undefined
-        ? services.callers.identify(authorization, issuedTo)
+        ? services.callers.identify(authorization, issuedTo, addressOf(request))
         : cachePrincipalOf(run);
     },
     host: config.host,
     mostEntryBytes: config.mostCacheEntryBytes,
-    beginWrite: ({ name }, { socket, headers }) =>
-      limits.begin("uploads", {
-        principal: name,
-        address: requesterAddress(socket.remoteAddress, headers["x-forwarded-for"]?.toString()),
-      }),
+    beginWrite: ({ name }, request) =>
+      limits.begin("uploads", { principal: name, address: addressOf(request) }),
     admit: async (principal, project, bytes) => {
       // The project of a run is its repository, which exists.
       if (principal.domain === undefined) {
@@ -150,7 +151,13 @@ function cachesOf(services: Services, config: ServerConfig, logger: Logger, limi
       }
       await services.writeQuota.take(principal.name, project, bytes);
     },
+    signatureKeys: (project) => services.secrets.valuesFor(signatureKeyName, project),
     idleMs: cacheIdleMs,
     logger,
   });
+}
+
+/** Returns the address by which a request counts. */
+function addressOf({ socket, headers }: IncomingMessage): string {
+  return requesterAddress(socket.remoteAddress, headers["x-forwarded-for"]?.toString());
 }

@@ -19,13 +19,18 @@ export interface GrpcCallers {
   guard(methods: readonly Method[], rights: Readonly<Record<string, Right>>): Method[];
 }
 
-export function grpcCallers(registry: Pick<CallerRegistry, "identify">): GrpcCallers {
+/** `addressOf` returns the address by which a caller is counted when its token is wrong. */
+export function grpcCallers(
+  registry: Pick<CallerRegistry, "identify">,
+  addressOf?: (context: CallContext) => string,
+): GrpcCallers {
   const known = new WeakMap<CallContext, Promise<Principal>>();
   const presentOf = (context: CallContext): Promise<Principal> => {
     const { authorization } = context.metadata;
     return registry.identify(
       typeof authorization === "string" ? authorization : undefined,
       context.certificateOf,
+      addressOf?.(context),
     );
   };
   const of = (context: CallContext): Promise<Principal> => {

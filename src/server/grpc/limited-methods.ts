@@ -40,8 +40,8 @@ function listOf(name: LimitName | undefined): readonly LimitName[] {
   return name === undefined ? [] : [name];
 }
 
-/** A peer is `address:port`. */
-function addressOf({ peer, metadata }: CallContext): string {
+/** Returns the address by which a caller is counted. A peer is `address:port`. */
+export function addressOf({ peer, metadata }: CallContext): string {
   const forwarded = metadata["x-forwarded-for"];
   return requesterAddress(
     peer.replace(/:\d+$/, ""),

@@ -4,6 +4,7 @@ import type { Principal } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
 import { certificateOf } from "#grpc/issued-to.ts";
 import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
+import { addressOf } from "./requester-of.ts";
 
 declare module "hono" {
   interface ContextVariableMap {
@@ -19,7 +20,11 @@ declare module "hono" {
 
 /** Identifies the caller: by an `Authorization` header, else by the cookie of a signed-in browser. */
 export interface KnowsCallers extends Pick<BrowserSignIn, "identifySession"> {
-  identify(authorization: string | undefined, certificateOf?: string): Promise<Principal>;
+  identify(
+    authorization: string | undefined,
+    certificateOf?: string,
+    address?: string,
+  ): Promise<Principal>;
 }
 
 /**
@@ -41,7 +46,7 @@ async function callerOf(c: Context, farm: KnowsCallers): Promise<Principal> {
   const cookie = c.req.header("cookie");
   const issuedTo = certificateOf((c.env as Partial<HttpBindings> | undefined)?.incoming?.socket);
   if (authorization !== undefined || cookie === undefined)
-    return farm.identify(authorization, issuedTo);
+    return farm.identify(authorization, issuedTo, addressOf(c));
   const signedIn = await farm.identifySession(cookie, {
     method: c.req.method,
     host: c.req.header("host"),

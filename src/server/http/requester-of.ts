@@ -6,7 +6,11 @@ import { requesterAddress } from "../request-limits/requester-address.ts";
 
 /** Returns by whom a request counts. */
 export function requesterOf(c: Context, { name }: Pick<Principal, "name">): Requester {
+  return { principal: name, address: addressOf(c) };
+}
+
+/** Returns the address by which a request counts. */
+export function addressOf(c: Context): string {
   const socket = (c.env as Partial<HttpBindings> | undefined)?.incoming?.socket;
-  const address = requesterAddress(socket?.remoteAddress, c.req.header("x-forwarded-for"));
-  return { principal: name, address };
+  return requesterAddress(socket?.remoteAddress, c.req.header("x-forwarded-for"));
 }

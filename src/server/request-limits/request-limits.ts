@@ -18,6 +18,8 @@ export interface RequestLimits {
    * @throws TooManyRequests with the time after which the caller may try again
    */
   begin(limit: LimitName, requester: Requester): () => void;
+  /** Takes back the count of a request that turned out to be of another kind. */
+  giveBack(limit: LimitName, requester: Requester): void;
 }
 
 /** Above this number, the callers that were seen longest ago start anew. */
@@ -36,7 +38,7 @@ export function openRequestLimits(
 ): RequestLimits {
   const buckets = recentlyUsed<Bucket>(mostCallers);
   const running = new Map<string, number>();
-  if (factor === undefined) return { begin: () => () => {} };
+  if (factor === undefined) return { begin: () => () => {}, giveBack: () => {} };
 
   return {
     begin(name, requester) {
@@ -64,6 +66,12 @@ export function openRequestLimits(
         if (left === 0) running.delete(key);
         else running.set(key, left);
       };
+    },
+    giveBack(name, requester) {
+      const key = `${name} ${keyOf(requestLimits[name], requester)}`;
+      const bucket = buckets.peek(key);
+      // The next request limits it to the burst.
+      if (bucket !== undefined) buckets.set(key, { ...bucket, tokens: bucket.tokens + 1 });
     },
   };
 }
