@@ -52,7 +52,7 @@ export function openCall(session: ClientHttp2Session, options: ClientCallOptions
   const responses = new IncomingMessages(stream, {
     maxMessageBytes: options.maxMessageBytes,
     decompress: async (bytes, most) => await decompressorFor(encoding)(bytes, most),
-    held: new HeldBytes(Number.POSITIVE_INFINITY),
+    held: new HeldBytes({ most: Number.POSITIVE_INFINITY, what: "the answers of this call" }),
   });
   const finish = () => {
     if (httpFault !== undefined) responses.fail(httpFault);

@@ -3,10 +3,12 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { decompressorFor } from "./compression.ts";
 import { framed } from "./frame.ts";
-import { HeldBytes, SharedBytes } from "./held-bytes.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import { IncomingMessages } from "./incoming-messages.ts";
 
-function incoming(held = new HeldBytes(1_000_000)) {
+const heldBytes = (most: number) => new HeldBytes({ most, what: "messages" });
+
+function incoming(held = heldBytes(1_000_000)) {
   const stream = new PassThrough();
   const decompress = decompressorFor("gzip");
   return {
@@ -22,7 +24,7 @@ function compressed(bytes: Buffer): Buffer {
 }
 
 test("unfinished messages of one connection may not hold more than they should together", async () => {
-  const held = new HeldBytes(1_500);
+  const held = heldBytes(1_500);
   const [first, second] = [incoming(held), incoming(held)];
   const allButTheEnd = Buffer.concat(framed(Buffer.alloc(900))).subarray(0, 850);
 
@@ -56,7 +58,7 @@ test("an end in the middle of a message is no good end", async () => {
 
 test("a peer that is to send something and falls silent is given up; one that sends on is not", async () => {
   const stream = new PassThrough();
-  const held = new HeldBytes(1_000_000);
+  const held = heldBytes(1_000_000);
   const decompress = decompressorFor("gzip");
   const messages = new IncomingMessages(stream, {
     maxMessageBytes: 100_000,
@@ -73,17 +75,4 @@ test("a peer that is to send something and falls silent is given up; one that se
 
   expect(await first).toHaveLength(50_000);
   await expect(messages.soon()).rejects.toMatchObject({ code: "deadline_exceeded" });
-});
-
-test("when all connections hold too much, those who hold most are refused", () => {
-  const shared = new SharedBytes(1_000);
-  const [large, small] = [new HeldBytes(5_000, "one", shared), new HeldBytes(5_000, "two", shared)];
-
-  large.add(990);
-  small.add(100);
-
-  expect(() => large.add(1)).toThrow(expect.objectContaining({ code: "resource_exhausted" }));
-  small.add(100);
-  large.add(-991);
-  large.add(500);
 });

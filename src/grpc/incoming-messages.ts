@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { Fault } from "#core/fault.ts";
 import type { Decompress } from "./compression.ts";
 import { type Frame, FrameCutter } from "./frame.ts";
-import type { HeldBytes } from "./held-bytes.ts";
+import type { Claim, HeldBytes } from "./held-bytes.ts";
 
 /** Messages that wait to be read may hold this much before the peer must pause. */
 const pauseAboveBytes = 1_048_576;
@@ -31,7 +31,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
   #queuedBytes = 0;
   /** The bytes of the one message of a unary call, which its handler uses. */
   #keptBytes = 0;
-  #heldBytes = 0;
+  readonly #claim: Claim;
   #receivedBytes = 0;
   #isOver = false;
   #end: { readonly fault: Fault | undefined } | undefined;
@@ -41,6 +41,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     this.#stream = stream;
     this.#options = options;
     this.#cutter = new FrameCutter(options.maxMessageBytes);
+    this.#claim = options.held.claim((fault) => this.fail(fault));
     stream.on("data", (chunk: Uint8Array) => this.#receive(chunk));
   }
 
@@ -153,9 +154,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
 
   #account(): void {
     const now = this.#isOver ? 0 : this.#cutter.heldBytes + this.#queuedBytes + this.#keptBytes;
-    const more = now - this.#heldBytes;
-    this.#heldBytes = now;
-    this.#options.held.add(more);
+    this.#claim.set(now, this.#keptBytes > 0);
   }
 
   #notify(): void {

@@ -21,9 +21,13 @@ export function peerOf(socket: Pick<Socket, "remoteAddress" | "remotePort"> | un
  * Reads a session's connection in turns with short work of others: receiving 4 MiB and cutting them into frames takes
  * the event loop as long as decoding them. Returns a function to call whenever bytes have arrived.
  *
- * Unread bytes wait at the sender, so this holds no memory.
+ * Unread bytes wait at the sender, so this holds no memory. Neither does a connection whose messages wait for their
+ * handlers: it is read again when some are done.
  */
-export function readInTurns(session: Http2Session): () => void {
+export function readInTurns(
+  session: Http2Session,
+  held?: { room(): Promise<void> | undefined },
+): () => void {
   const { socket } = session;
   const handle = handleOf(socket);
   // Without it, only fairness is lost.
@@ -47,6 +51,13 @@ export function readInTurns(session: Http2Session): () => void {
     seen = bytesRead;
     // The session continues by itself after each of its answers.
     if (isWaiting) return handle.readStop();
+    const room = held?.room();
+    if (room !== undefined) {
+      isWaiting = true;
+      handle.readStop();
+      void room.then(goOn);
+      return;
+    }
     if (owedBytes < turnBytes) return;
     const owedMs = owedBytes / bytesPerMs;
     owedBytes = 0;

@@ -212,8 +212,13 @@ async function sendHeld(
   { unsent, waitLimitMs }: StreamOptions,
 ): Promise<void> {
   const bytes = message instanceof Uint8Array ? message.byteLength : sizeOf(message);
+  // The call is over for its client, which may make it again.
+  const claim = unsent.claim(() => {
+    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    claim.set(0);
+  });
   try {
-    unsent.add(bytes);
+    claim.set(bytes);
     const sent = writeFramed(stream, message);
     if (!stream.writableNeedDrain) return await sent;
     // The time counts from the last sent bytes, even if few.
@@ -223,7 +228,7 @@ async function sendHeld(
     // Named again, or each message of a long answer would leave a listener behind.
     if (!stream.destroyed) stream.setTimeout(0, giveUp);
   } finally {
-    unsent.add(-bytes);
+    claim.set(0);
   }
 }
 

@@ -29,6 +29,8 @@ export interface GrpcServerOptions {
   readonly maxHeldBytes?: number;
   /** The same for all connections together; and once more for answers that are not read. */
   readonly maxSharedBytes?: number;
+  /** Returns by whom a connection is counted; default: its address. Each caller has a share of the shared bytes. */
+  readonly callerOf?: (remoteAddress: string | undefined) => string;
   /** How long a client may be silent when it has to send or read, in ms. */
   readonly waitLimitMs?: number;
   readonly around?: Around;
@@ -38,11 +40,14 @@ export interface GrpcServerOptions {
   readonly graceMs?: number;
 }
 
-/** The default limit for the messages of all connections, in bytes. */
-export const mostSharedBytes = 256 * 1_048_576;
+/** The default limit for the messages of all connections, in bytes: a few batches of 4 MiB for each core. */
+const mostSharedBytes = 80 * 1_048_576;
 
 /** The limit for invalid calls within 10 s. No working program makes so many; each costs up to 4 MiB. */
 const mostRefused = 200;
+
+/** The limit for calls within 10 s that must give up their bytes, of a connection that continues to send more. */
+const mostGivenUp = 16;
 
 /** Large requests that are decoded and dealt with at the same time. */
 const largeAtOnce = 2;
@@ -78,8 +83,9 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     large: new FairGate(largeAtOnce),
     largeAnswers: new FairGate(largeAnswersAtOnce),
   };
-  const mostHeld = options.maxHeldBytes ?? 128 * 1_048_576;
+  const mostHeld = options.maxHeldBytes ?? 64 * 1_048_576;
   const mostShared = options.maxSharedBytes ?? mostSharedBytes;
+  const callerOf = options.callerOf ?? ((address) => address ?? "unknown");
   const allHeld = new SharedBytes(mostShared);
   const allUnsent = new SharedBytes(mostShared);
 
@@ -90,13 +96,18 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     widenSession(session);
     limitPings(session);
     keepAlive(session, options.keepAliveMs ?? 30_000, 20_000);
+    const caller = callerOf(session.socket?.remoteAddress);
+    const onGivenUp = errorRateLimit(session, mostGivenUp);
+    const heldOf = (what: string, shared: SharedBytes) =>
+      new HeldBytes({ most: mostHeld, what, shared, caller, onGivenUp });
+    const held = heldOf("the messages of this connection", allHeld);
     const ofThisSession = {
       ...forStreams,
       unreadAnswers: new FairGate(mostUnreadAnswers),
-      onData: readInTurns(session),
+      onData: readInTurns(session, held),
       onRefused: errorRateLimit(session, mostRefused),
-      held: new HeldBytes(mostHeld, "the messages of this connection", allHeld),
-      unsent: new HeldBytes(mostHeld, "the answers that this connection does not read", allUnsent),
+      held,
+      unsent: heldOf("the answers that this connection does not read", allUnsent),
     };
     session.on("stream", (stream, headers) => serveStream(stream, headers, ofThisSession));
   });

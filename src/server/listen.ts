@@ -19,6 +19,7 @@ import { grpcServer } from "#grpc/server.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
 import { shortWork } from "#scheduling/take-turns.ts";
 import { faultToHttp } from "./http/fault-to-http.ts";
+import { requesterAddress } from "./request-limits/requester-address.ts";
 
 interface Listening extends Service {
   readonly port: number;
@@ -58,6 +59,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const grpc = grpcServer({
     methods: options.methods,
     graceMs,
+    callerOf: (address) => requesterAddress(address, undefined),
     onUnexpected: (err, path) => logger.error({ err, path }, "a call failed"),
   });
   let answer: ReturnType<typeof getRequestListener> | undefined;

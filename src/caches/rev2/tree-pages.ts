@@ -22,7 +22,7 @@ const mostAtOnce = 16;
 const mostDirectories = 1_000_000;
 const rememberedBytes = 300;
 /** The memory limit for all walks in progress, because a slow reader keeps its walk open. */
-const allWalks = new SharedBytes(256 * 1_048_576);
+const allWalks = new SharedBytes(128 * 1_048_576);
 
 /**
  * Returns all directories below a root, each once, parents before children.
@@ -71,16 +71,24 @@ export async function* treePages(
  * Breadth first, so that depth needs no stack; each digest once, so that the work is limited by the number of blobs.
  */
 async function* walk(blobs: BlobStore, root: Digest) {
-  const held = new HeldBytes(mostDirectories * rememberedBytes, "the trees of this call", allWalks);
-  let remembered = 0;
+  const held = new HeldBytes({
+    most: mostDirectories * rememberedBytes,
+    what: "the trees of this call",
+    shared: allWalks,
+  });
+  let refused: Fault | undefined;
+  const claim = held.claim((fault) => {
+    refused = fault;
+    claim.set(0);
+  });
   try {
     for await (const { directory, size, seen } of walkBelow(blobs, root)) {
-      held.add((seen - remembered) * rememberedBytes);
-      remembered = seen;
+      if (refused !== undefined) throw refused;
+      claim.set(seen * rememberedBytes);
       yield { directory, size };
     }
   } finally {
-    held.add(-remembered * rememberedBytes);
+    claim.set(0);
   }
 }
 
