@@ -1,7 +1,6 @@
 import { randomInt } from "node:crypto";
-import { fuzz, inputsOf } from "../../../test/hostile/fuzz/fuzz.ts";
-import { protocolTargets } from "../../../test/hostile/fuzz/protocol-targets.ts";
-import { textTargets } from "../../../test/hostile/fuzz/text-targets.ts";
+import { allTargets } from "../../../test/hostile/fuzz/all-targets.ts";
+import { type FuzzTarget, fuzz, inputsOf } from "../../../test/hostile/fuzz/fuzz.ts";
 import { atLeast, atMost, type Measurement, type Row } from "../row.ts";
 
 /** Inputs for each parser: in all more than 10⁵, and with `--long` 10⁷. */
@@ -24,7 +23,7 @@ export const longFuzzing: Measurement = {
 
 async function rows(length: keyof typeof inputsOfEach): Promise<Row[]> {
   const seed = randomInt(2 ** 31);
-  const targets = [...(await protocolTargets()), ...textTargets()];
+  const targets = await allTargets();
   let inputs = 0;
   const crashes: string[] = [];
   let slowest = { name: "", ms: 0, input: "" };
@@ -39,6 +38,8 @@ async function rows(length: keyof typeof inputsOfEach): Promise<Row[]> {
   }
   const how = `${targets.length} parsers, seed ${seed}; inputs of at most 4 KiB made from valid ones`;
   const found = crashes.length === 0 ? "" : `; ${crashes.slice(0, 3).join("; ")}`;
+  const growthRow = await growth(targets);
+  for (const target of targets) await target.end?.();
   return [
     atLeast("fuzzing: inputs", inputs, length === "long" ? 1e7 : 1e5, "", how),
     atMost("fuzzing: crashes", crashes.length, 0, "", `${how}${found}`),
@@ -49,13 +50,12 @@ async function rows(length: keyof typeof inputsOfEach): Promise<Row[]> {
       "ms",
       `${how}; it was one of ${slowest.name}, in a process that may have been interrupted`,
     ),
-    await growth(),
+    growthRow,
   ];
 }
 
 /** The greatest growth of time when a piece of a valid input is repeated twice as often: 2 is linear, 4 quadratic. */
-async function growth(): Promise<Row> {
-  const targets = [...(await protocolTargets()), ...textTargets()];
+async function growth(targets: readonly FuzzTarget[]): Promise<Row> {
   let worst = { factor: 0, name: "", piece: "" };
   for (const target of targets) {
     for (const piece of target.words ?? []) {

@@ -1,12 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { allTargets } from "./all-targets.ts";
 import { fuzz, inputsOf } from "./fuzz.ts";
-import { protocolTargets } from "./protocol-targets.ts";
-import { textTargets } from "./text-targets.ts";
 
 /** In all more than 100,000 inputs. The same ones each time: `npm run show -- security --long` tries others. */
 const inputsOfEach = 3_200;
 
-const targets = [...(await protocolTargets()), ...textTargets()];
+const targets = await allTargets();
+afterAll(async () => {
+  for (const target of targets) await target.end?.();
+});
 
 test("more than 100,000 inputs are tried", () => {
   const all = targets.reduce((sum, target) => sum + inputsOf(target, inputsOfEach), 0);

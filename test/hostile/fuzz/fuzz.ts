@@ -21,6 +21,8 @@ export interface FuzzTarget {
   readonly read: (bytes: Uint8Array) => unknown;
   /** Whether an input takes about a millisecond: it then gets a tenth of the inputs. */
   readonly isSlow?: boolean;
+  /** Releases what the target holds; called after its last input. */
+  readonly end?: () => unknown;
 }
 
 /** The parser returned something that it must never return. */
