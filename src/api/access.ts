@@ -144,7 +144,12 @@ export const Role = z
 export type Role = z.infer<typeof Role>;
 
 export const SetRole = z
-  .strictObject({ verbs: z.array(z.union([Verb, z.literal("*")])).min(1) })
+  .strictObject({
+    verbs: z
+      .array(z.union([Verb, z.literal("*")]))
+      .min(1)
+      .refine((verbs) => new Set(verbs).size === verbs.length, "a role has each verb once"),
+  })
   .meta({ id: "SetRole" });
 
 /** Whether a principal may do something, and by which grants. */
