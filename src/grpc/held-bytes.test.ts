@@ -63,6 +63,18 @@ test("many connections of one caller have the share of one", () => {
   expect(crowd.filter(({ ended }) => ended.length > 0)).toHaveLength(8);
 });
 
+test("a connection that had to give up bytes is not read for a moment", () => {
+  const shared = new SharedBytes(1_000);
+  const [large, small] = [connection(shared, "one"), connection(shared, "two")];
+  large.call().set(950);
+  expect(large.held.room()).toBeUndefined();
+
+  small.call().set(100);
+
+  expect(large.held.room()).toBeDefined();
+  expect(small.held.room()).toBeUndefined();
+});
+
 test("a call in the hands of its handler is not ended, and refuses no small connection", () => {
   const shared = new SharedBytes(1_000);
   const used = connection(shared, "one").call();

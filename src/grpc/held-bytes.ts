@@ -17,6 +17,8 @@ type GiveUp = (fault: Fault) => void;
 /** A sender waits for room for at most this many times this long, in ms. */
 const mostWaits = 10;
 const waitMs = 20;
+/** A connection that had to give up bytes is not read for this time, in ms: it sends more than there is room for. */
+const pauseMs = 1_000;
 
 /**
  * The bytes that all connections hold together, shared by callers and then by the connections of each.
@@ -86,6 +88,7 @@ export class HeldBytes {
   readonly #idle = new Map<GiveUp, number>();
   #now = 0;
   #inUse = 0;
+  #pausedUntil = 0;
 
   constructor({ most, what, shared, caller = "", onGivenUp = () => {} }: HeldOptions) {
     this.#most = most;
@@ -116,9 +119,12 @@ export class HeldBytes {
 
   /**
    * Waits for a moment when much is held of which handlers use the larger part, because they will free it. Bytes of
-   * unfinished messages are freed by more bytes only, so nothing waits for those.
+   * unfinished messages are freed by more bytes only, so nothing waits for those. After a call of the connection had to
+   * give up its bytes, it waits in any case.
    */
   room(): Promise<void> | undefined {
+    const restMs = this.#pausedUntil - performance.now();
+    if (restMs > 0) return delay(restMs);
     return this.#isNearlyFull() ? this.#wait() : undefined;
   }
 
@@ -134,9 +140,14 @@ export class HeldBytes {
     return now * 2 > most && this.#now * 64 > most;
   }
 
+  #gaveUp(): void {
+    this.#pausedUntil = performance.now() + pauseMs;
+    this.#onGivenUp();
+  }
+
   #makeRoom(asking: GiveUp): void {
     if (this.#now > this.#most) {
-      this.#onGivenUp();
+      this.#gaveUp();
       throw new Fault("resource_exhausted", `${this.#what} hold over ${this.#most} bytes`);
     }
     const shared = this.#shared;
@@ -149,7 +160,7 @@ export class HeldBytes {
         "resource_exhausted",
         `${this.#what} hold more than their share of what this server has to give; try again shortly`,
       );
-      largest.#onGivenUp();
+      largest.#gaveUp();
       if (call === undefined || call === asking) throw fault;
       call(fault);
       // In case it did not free them.

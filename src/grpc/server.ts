@@ -41,7 +41,7 @@ export interface GrpcServerOptions {
 }
 
 /** The default limit for the messages of all connections, in bytes: a few batches of 4 MiB for each core. */
-const mostSharedBytes = 80 * 1_048_576;
+const mostSharedBytes = 64 * 1_048_576;
 
 /** The limit for invalid calls within 10 s. No working program makes so many; each costs up to 4 MiB. */
 const mostRefused = 200;
@@ -83,7 +83,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     large: new FairGate(largeAtOnce),
     largeAnswers: new FairGate(largeAnswersAtOnce),
   };
-  const mostHeld = options.maxHeldBytes ?? 64 * 1_048_576;
+  const mostHeld = options.maxHeldBytes ?? 48 * 1_048_576;
   const mostShared = options.maxSharedBytes ?? mostSharedBytes;
   const callerOf = options.callerOf ?? ((address) => address ?? "unknown");
   const allHeld = new SharedBytes(mostShared);

@@ -14,7 +14,7 @@ const touchAfterMs = 60_000;
 const readChunkBytes = 256 * 1024;
 const leastChunkBytes = 16 * 1024;
 /** The limit for all chunks that were read ahead, because a reader may pause in the middle of its blob. */
-const allChunksBytes = 8 * 1024 * 1024;
+const allChunksBytes = 4 * 1024 * 1024;
 
 /** The files of a store, for reading. */
 export interface BlobFiles extends DiskLayout {
