@@ -14,6 +14,12 @@ const render = require(process.argv[1]);
 
 const isMap = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
+// The template language fails on some incomplete expressions by an error of its own program.
+function sentenceOf(error) {
+  if (!(error instanceof TypeError)) return String(error.message);
+  return "an expression cannot be parsed; check its operators and parentheses";
+}
+
 function segmentsOf(error) {
   return (error.location ?? []).map((part) => part.startsWith("[") ? Number(part.slice(1, -1)) : part.slice(1));
 }
@@ -33,7 +39,7 @@ function evaluate({ files, context, mostJobs, mostBytes }) {
       try {
         rendered = render(part, context);
       } catch (error) {
-        problems.push({ file, path: ["jobs", ...segmentsOf(error)], message: String(error.message) });
+        problems.push({ file, path: ["jobs", ...segmentsOf(error)], message: sentenceOf(error) });
         continue;
       }
       if (!isMap(rendered)) {
@@ -46,7 +52,7 @@ function evaluate({ files, context, mostJobs, mostBytes }) {
           try {
             job.when = Boolean(render({ $if: job.when, then: true, else: false }, context));
           } catch (error) {
-            problems.push({ file, path: ["jobs", name, "when"], message: String(error.message) });
+            problems.push({ file, path: ["jobs", name, "when"], message: sentenceOf(error) });
             continue;
           }
         }

@@ -168,6 +168,11 @@ describe("the messages for mistakes", () => {
       says: 'template: "a" cannot stand beside $map; move it away, and join the two with $merge',
     },
     {
+      what: "an expression that is not complete",
+      yaml: "version: 1\njobs:\n  a: {commands: {$eval: 'in list'}}",
+      says: "an expression cannot be parsed; check its operators and parentheses",
+    },
+    {
       what: "a duplicate key",
       yaml: "version: 1\njobs:\n  a: {commands: x}\n  a: {commands: y}",
       says: '.grange/jobs.yml:4:3: the key "a" occurs twice here; keep one',
