@@ -123,7 +123,7 @@ function templateTarget(): FuzzTarget {
     name: "templates of jobs (JSON-e)",
     isSlow: true,
     seeds: [
-      JSON.stringify({ build: job, test: { $if: "n > 1", then: job, else: {} } }),
+      `{"build":${JSON.stringify(job)},"test":{"$if":"n > 1","then":{"command":"x"},"else":{}}}`,
       JSON.stringify({ $merge: { $map: { $eval: "list" }, "each(x)": { "a-${x}": job } } }),
       JSON.stringify({ a: { $let: { y: { $eval: "n * 2" } }, in: "${y} and ${len(list)}" } }),
       JSON.stringify({ a: { $switch: { "os in list": 1, $default: { $json: { $eval: "os" } } } } }),
