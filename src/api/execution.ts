@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RunOfJob } from "./action-comparison.ts";
 import { WaitingReason } from "./waiting.ts";
 
 const Time = z.iso.datetime();
@@ -67,6 +68,8 @@ export const ExecutionDetail = z
         message: z.string(),
       }),
     ),
+    /** The run of a job for which it was queued; null for an action of a build tool, and when the graph was deleted. */
+    job: RunOfJob.nullable(),
     /** The operations of invocations that requested it, the newest first. */
     requestedBy: z.array(
       z.object({

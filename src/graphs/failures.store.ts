@@ -20,8 +20,16 @@ const FailedJob = z.object({
 });
 type FailedJob = z.infer<typeof FailedJob>;
 
-/** Returns failed jobs of a graph, first those that no other failed job precedes, and then the earliest. */
-export function failedJobsOf(tx: Tx, id: GraphId, most: number): Promise<FailedJob[]> {
+/**
+ * Returns failed jobs of a graph, first those that no other failed job precedes, and then the earliest; with `job` only
+ * this one.
+ */
+export function failedJobsOf(
+  tx: Tx,
+  id: GraphId,
+  most: number,
+  job?: string,
+): Promise<FailedJob[]> {
   return tx.many(
     FailedJob,
     sql`
@@ -42,6 +50,7 @@ export function failedJobsOf(tx: Tx, id: GraphId, most: number): Promise<FailedJ
         where edge.graph_id = job.graph_id and edge.job = job.name and before.state = 'failed'
       ) as cause on true
       where job.graph_id = ${id} and job.state = 'failed'
+        and (${job ?? null}::text is null or job.name = ${job ?? null})
       order by cause.because is not null, job.finished_at, job.name
       limit ${most}
     `,

@@ -4,10 +4,10 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import { digestKey, functionOf } from "#core/digest.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import { readExecutions } from "#execution/read-executions.store.ts";
+import { type ExecutionView, readExecutions } from "#execution/read-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { LogPiece } from "./log-piece.ts";
-import { goneLog, readRunLog } from "./run-log.ts";
+import { endOfRunLog, goneLog, readRunLog } from "./run-log.ts";
 
 /** The streams of an execution. While it runs, a worker that does not separate them sends only one. */
 export type LogStream = "stdout" | "stderr";
@@ -42,6 +42,33 @@ export async function readExecutionLog(
   const bytes = result === null ? noBytes : await stderrOf(blobs, view, result, offset, most);
   const complete = view.state.kind === "finished" && bytes.length < most;
   return { bytes, nextOffset: offset + bytes.length, complete, attempt };
+}
+
+/** Returns the last bytes of what an execution that has ended wrote: to stderr, or if that is empty to stdout. */
+export async function endOfExecutionLog(
+  services: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
+  { id, project, actionDigest, attempt, finished }: ExecutionView,
+  most: number,
+): Promise<Uint8Array> {
+  const blobs = services.blobsOf(project);
+  const result = finished?.result === undefined ? null : new Uint8Array(finished.result);
+  const size = result === null ? 0 : sizeOfStderr(result);
+  if (result !== null && size > 0)
+    return stderrOf(blobs, { actionDigest }, result, Math.max(0, size - most), most);
+  const run = {
+    executionId: id,
+    actionDigest: digestKey(actionDigest),
+    attempt: Math.max(1, attempt),
+    result,
+    cachedFromGraph: null,
+    cachedFromJob: null,
+  };
+  return endOfRunLog({ db: services.db, blobs }, run, most);
+}
+
+function sizeOfStderr(bytes: Uint8Array): number {
+  const { stderrRaw, stderrDigest } = fromBinary(ActionResultSchema, bytes);
+  return stderrRaw.length > 0 ? stderrRaw.length : Number(stderrDigest?.sizeBytes ?? 0n);
 }
 
 async function stderrOf(

@@ -80,3 +80,12 @@ test("who may not read logs gets none", async () => {
 
   expect(found?.failures.map(({ log }) => log)).toEqual([null, null]);
 });
+
+test("one job can be asked for", async () => {
+  const { id } = await run("single", true);
+
+  const found = await graphFailures({ db, blobs: farm.store }, id, true, "tidy");
+
+  expect(found?.failures.map(({ job }) => job)).toEqual(["tidy"]);
+  expect(found?.skipped).toBe(1);
+});

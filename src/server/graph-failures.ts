@@ -19,19 +19,21 @@ type Services = { readonly db: Db; readonly blobs: BlobStore };
 /**
  * Returns what failed in a graph, since when, and the ends of the logs; undefined when there is no such graph.
  *
+ * @param job only this job; `more` and `skipped` always count the whole graph
  * @param mayReadLogs whether the caller has the right to read logs; otherwise the answer contains none
  */
 export async function graphFailures(
   services: Services,
   id: GraphId,
   mayReadLogs: boolean,
+  job?: string,
 ): Promise<GraphFailures | undefined> {
   const { db } = services;
   const graph = await graphSummary(db, id);
   if (graph === undefined) return undefined;
   const failures: FailureOfJob[] = [];
   // One after the other: a page that many people open at once must not take all connections of the database.
-  for (const { hasLog, ...failed } of await failedJobsOf(db, id, mostFailures)) {
+  for (const { hasLog, ...failed } of await failedJobsOf(db, id, mostFailures, job)) {
     const since = sinceWhen(await endsOnBranch(db, id, failed.job));
     // A rerun that began meanwhile: the job has not failed any more.
     if (since === undefined) continue;

@@ -44,6 +44,9 @@ test("the page of a failed graph opens with what failed, and marks the error lin
   expect(await section.locator("mark").textContent()).toContain("error TS2322");
   await section.getByRole("link", { name: "Open log" }).click();
   await page.waitForURL("**/graphs/broken/jobs/lint?run=1");
+  // The page of the job opens with the same.
+  expect(await section.locator("mark").textContent()).toContain("error TS2322");
+  await section.getByText("The first failure: this graph").waitFor();
   expect(faults).toEqual([]);
   await page.close();
 });

@@ -9,6 +9,7 @@ import {
 } from "./fake-answers.ts";
 import { answerBenchmarks } from "./fake-benchmarks.ts";
 import { fakeCommitGrid } from "./fake-commit-grid.ts";
+import { fakeComparison, fakeExecutionFailure } from "./fake-failures.ts";
 import type { FakeFarm } from "./fake-farm.ts";
 import { fakeGranary, fakeStore } from "./fake-granary.ts";
 import {
@@ -69,9 +70,7 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
         ? fakeInvocations(farm, url.searchParams)
         : fakeInvocation(farm, id, rest[0], url.searchParams);
     case "executions":
-      return rest[0] === "size-class"
-        ? fakeExecutionSizeClass(farm, id ?? "")
-        : fakeExecution(farm, id ?? "");
+      return answerExecution(farm, id ?? "", rest[0]);
     case "size-classes":
       return fakeSizeClasses(farm, id, url.searchParams, body);
     case "size-class-keys":
@@ -100,5 +99,19 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
       return fakeCaches(new Date());
     default:
       return undefined;
+  }
+}
+
+function answerExecution(farm: FakeFarm, id: string, part: string | undefined): unknown {
+  switch (part) {
+    case "size-class":
+      return fakeExecutionSizeClass(farm, id);
+    case "failure":
+      return fakeExecutionFailure(farm, fakeExecution(farm, id));
+    case "comparison":
+      return fakeComparison(fakeExecution(farm, id));
+    case undefined:
+    default:
+      return fakeExecution(farm, id);
   }
 }

@@ -178,7 +178,8 @@ async function answerApi(
     return sendFailure(response, 404, "not_found", `there is no ${kind} ${id ?? ""}`);
   }
   if (rest.length === 0) return sendJson(response, graph);
-  if (rest[0] === "failures") return sendJson(response, fakeFailures(graph));
+  if (rest[0] === "failures")
+    return sendJson(response, fakeFailures(graph, url.searchParams.get("job")));
   if (rest[0] === "cancel") {
     const open = graph.jobList.filter(
       (job) => job.finishedAt === null && job.state !== "unreachable",

@@ -218,6 +218,7 @@ export function madeUpExecution(
         message: "its worker went silent",
       },
     ],
+    job: null,
     requestedBy: [
       {
         project: detail.project,

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { rightAt } from "#core/right.ts";
+import { ActionComparison } from "../action-comparison.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import { ExecutionDetail } from "../execution.ts";
+import { ExecutionFailure } from "../execution-failure.ts";
 import {
   LogEvent,
   LogIndex,
@@ -24,6 +26,24 @@ export const executionEndpoints = {
     summary:
       "Command, times, attempts, the first 2,000 outputs and how many more, who asked; `waiting` is a `WaitingReason` while it has not begun. 404 once retention took it.",
     answer: json(ExecutionDetail),
+  }),
+  executionFailure: endpoint({
+    method: "GET",
+    path: "/executions/:execution/failure",
+    right: rightAt("execution", "read"),
+    summary:
+      "Why it failed: since which execution of the same job or target, whether the same action has also succeeded (`flaky`), and the end of its output with the error lines. `failure` is null when it did not fail; without `read-logs`, `log` is null.",
+    answer: json(ExecutionFailure),
+  }),
+  executionComparison: endpoint({
+    method: "GET",
+    path: "/executions/:execution/comparison",
+    right: rightAt("execution", "read"),
+    summary:
+      "How its action differs from that of another execution of its project: arguments, variables, platform, and input files by path, at most 200 of each. `with` is the other execution's id; without it, the last one that succeeded is taken, of the same job on its branch or of the same target and outputs. `before` is null when there is none.",
+    query: z.object({ with: z.string().optional() }),
+    limit: "searches",
+    answer: json(ActionComparison),
   }),
   executionLog: endpoint({
     method: "GET",

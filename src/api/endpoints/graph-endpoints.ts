@@ -70,7 +70,8 @@ export const graphEndpoints = {
     path: "/graphs/:graph/failures",
     right: rightAt("graph", "read"),
     summary:
-      "The jobs that failed, at most 20, first those that failed by themselves: since which graph of the branch, whether the same action has also succeeded (`flaky`), and the end of the log with its error lines. Without `read-logs`, `log` is null.",
+      "The jobs that failed, at most 20, first those that failed by themselves: since which graph of the branch, whether the same action has also succeeded (`flaky`), and the end of the log with its error lines. `job` asks for one job. Without `read-logs`, `log` is null.",
+    query: z.object({ job: z.string().max(10_000).optional() }),
     answer: json(GraphFailures),
   }),
   graphEvents: endpoint({

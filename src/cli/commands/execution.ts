@@ -14,6 +14,8 @@ import { UsageError } from "../usage-error.ts";
 interface ExecutionOptions extends CommonOptions, LineOptions {
   readonly log?: boolean;
   readonly stderr?: boolean;
+  /** An execution's id; true for the last success. */
+  readonly compare?: string | true;
 }
 
 export const describeExecution: Describe = (command) => {
@@ -21,9 +23,21 @@ export const describeExecution: Describe = (command) => {
     .argument("<id>", "the execution's id")
     .option("--log", "print what it wrote to stdout")
     .option("--stderr", "print what it wrote to stderr")
+    .option(
+      "--compare [execution]",
+      "print how its action differs from that of another execution; without an id, from the last one of the same job or target that succeeded",
+    )
     .action((id: string, options: ExecutionOptions) =>
       inSession(options, async (session) => {
         const { executionEndpoints } = await import("#api/endpoints/execution-endpoints.ts");
+        if (options.compare !== undefined) {
+          const compared = await session.api.call(executionEndpoints.executionComparison, {
+            params: { execution: id },
+            query: { with: options.compare === true ? undefined : options.compare },
+          });
+          const { comparedLines } = await import("../compared-lines.ts");
+          return answer(session, options, compared, () => comparedLines(compared));
+        }
         if (options.stderr === true) return printStream(session, id, "stderr", options);
         if (options.log === true) return printStream(session, id, "stdout", options);
         if (chosenLinesOf(options) !== undefined)
@@ -37,6 +51,7 @@ export const describeExecution: Describe = (command) => {
   withExamples(command, [
     ["what it is, how it went, and where its outputs are", "execution 0f6a9d0b-…"],
     ["why it failed", "execution 0f6a9d0b-… --stderr"],
+    ["what changed since it last succeeded", "execution 0f6a9d0b-… --compare"],
   ]);
 };
 

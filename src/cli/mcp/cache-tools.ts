@@ -2,14 +2,10 @@ import { z } from "zod";
 import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
 import { granaryEndpoints } from "#api/endpoints/granary-endpoints.ts";
 import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
-import type { ExecutionDetail } from "#api/execution.ts";
 import type { Graph, Run } from "#api/graph.ts";
-import { parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { ApiClient } from "../api/api-client.ts";
-import { readBlob } from "../read-blob.ts";
-import { compareActions } from "./compare-actions.ts";
-import { compareInputs, type InputComparison } from "./compare-inputs.ts";
+import { commandLine } from "../compared-lines.ts";
 import { graphArgument, shortRun } from "./graph-tools.ts";
 import { type Tool, tool } from "./tool.ts";
 
@@ -153,74 +149,42 @@ async function explained(
   limit: number,
   run: Run | undefined,
 ) {
-  const [before, after] = (await Promise.all(
-    [beforeId, afterId].map((execution) =>
-      api.call(executionEndpoints.execution, { params: { execution } }),
-    ),
-  )) as [ExecutionDetail, ExecutionDetail];
-  const differences = compareActions(before, after);
-  const inputs = differences.some(({ part }) => part === "inputs")
-    ? await inputsOf(api, before, after, limit)
-    : undefined;
+  const { after, before, differences } = await api.call(executionEndpoints.executionComparison, {
+    params: { execution: afterId },
+    query: { with: beforeId },
+  });
+  if (before === null || differences === null)
+    throw new Fault("not_found", `execution ${beforeId} cannot be compared`);
+  const { command, isCut, isSameAction, unreadable } = differences;
+  const inputs = differences.inputs.slice(0, limit);
+  const isShort = isCut || inputs.length < differences.inputs.length;
   return {
     lines: [
-      `compared with execution ${before.id} (${before.outcome ?? before.state})`,
-      ...(before.actionDigest === after.actionDigest ? [sameAction(before, run)] : []),
-      ...differences.map(({ sentence }) => sentence),
-      ...(inputs === undefined ? [] : inputLines(inputs)),
+      `compared with execution ${beforeId} (${before.outcome ?? "not ended"})`,
+      ...(isSameAction ? [sameAction(before.outcome, run)] : []),
+      ...command.map(commandLine),
+      ...inputs.map(({ path, change }) => `input ${path}: ${change}`),
+      ...(isShort ? ["… and there may be more differences"] : []),
+      ...(unreadable === null ? [] : [unreadable]),
     ],
     data: {
       hit: false,
-      before: before.id,
-      after: after.id,
-      sameAction: before.actionDigest === after.actionDigest,
-      differences,
-      inputs: inputs === undefined || typeof inputs === "string" ? null : inputs,
+      before: beforeId,
+      after: after.executionId ?? afterId,
+      sameAction: isSameAction,
+      differences: command,
+      inputs: { differences: inputs, isCut: isShort },
     },
   };
 }
 
 /** Says why the same action was executed again. */
-function sameAction(before: ExecutionDetail, run: Run | undefined): string {
+function sameAction(outcome: string | null, run: Run | undefined): string {
   if (run !== undefined && run.cause !== "first") {
     return `It is the same action: it ran again because of a request or a retry (${run.cause}).`;
   }
-  if (before.exitCode !== 0) {
+  if (outcome !== "succeeded") {
     return "It is the same action, and the earlier execution failed: results of failures are not kept.";
   }
   return "It is the same action: its result was no longer in the cache, it may not be cached, or it belongs to another trust domain.";
-}
-
-/** Compares the input files; returns a sentence when they cannot be read. */
-async function inputsOf(
-  api: ApiClient,
-  before: ExecutionDetail,
-  after: ExecutionDetail,
-  limit: number,
-): Promise<InputComparison | string> {
-  if (before.inputRoot === null || after.inputRoot === null) return "input files are not known";
-  const projects = new Map([
-    [after.inputRoot, after.project],
-    [before.inputRoot, before.project],
-  ]);
-  try {
-    return await compareInputs(
-      (digest) =>
-        readBlob(api, projects.get(`${digest.hash}/${digest.sizeBytes}`) ?? after.project, digest),
-      parseDigestKey(before.inputRoot),
-      parseDigestKey(after.inputRoot),
-      limit,
-    );
-  } catch (reason) {
-    if (!(reason instanceof Fault)) throw reason;
-    return `the input files cannot be compared: ${reason.message}`;
-  }
-}
-
-function inputLines(inputs: InputComparison | string): string[] {
-  if (typeof inputs === "string") return [inputs];
-  return [
-    ...inputs.differences.map(({ path, change }) => `input ${path}: ${change}`),
-    ...(inputs.isCut ? ["… and there may be more input files that differ"] : []),
-  ];
 }

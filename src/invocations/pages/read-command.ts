@@ -9,6 +9,7 @@ import { secretsProperty } from "#core/platform.ts";
 import {
   type Action,
   ActionSchema,
+  type Command,
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
@@ -40,13 +41,38 @@ export async function readAction(blobs: BlobStore, digest: Digest): Promise<Read
   }
 }
 
+/** Returns a text that is equal for actions that make the same outputs; undefined when its blobs cannot be read. */
+export async function outputsOfAction(
+  blobs: BlobStore,
+  digest: Digest,
+): Promise<string | undefined> {
+  try {
+    const action = await messageOf(blobs, digest, (bytes) => fromBinary(ActionSchema, bytes));
+    const command = action && (await commandMessage(blobs, action, functionOf(digest)));
+    if (command === undefined) return undefined;
+    const { outputPaths, outputFiles, outputDirectories } = command;
+    return JSON.stringify([...outputPaths, ...outputFiles, ...outputDirectories].toSorted());
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "invalid_argument") return undefined;
+    throw reason;
+  }
+}
+
+function commandMessage(
+  blobs: BlobStore,
+  action: Action,
+  by: ReturnType<typeof functionOf>,
+): Promise<Command | undefined> {
+  const digest = fromDigestMessage(action.commandDigest, "the command", by);
+  return messageOf(blobs, digest, (bytes) => fromBinary(CommandSchema, bytes));
+}
+
 async function commandOf(
   blobs: BlobStore,
   action: Action,
   by: ReturnType<typeof functionOf>,
 ): Promise<ExecutionDetail["command"]> {
-  const digest = fromDigestMessage(action.commandDigest, "the command", by);
-  const command = await messageOf(blobs, digest, (bytes) => fromBinary(CommandSchema, bytes));
+  const command = await commandMessage(blobs, action, by);
   if (command === undefined) return null;
   return {
     arguments: showableArguments(command.arguments),

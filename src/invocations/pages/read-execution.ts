@@ -12,11 +12,14 @@ import { requestedBy } from "./requested-by.store.ts";
 /** The maximum number of lines in a page; nobody reads more. */
 const mostOutputs = 2_000;
 
-/** Returns an execution with all known facts, except the reason why it waits; undefined when it is unknown. */
+/**
+ * Returns an execution with all known facts, except the reason why it waits and the job that it serves; undefined when it
+ * is unknown.
+ */
 export async function readExecution(
   { db, blobsOf }: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   id: ExecutionId,
-): Promise<Omit<ExecutionDetail, "waiting"> | undefined> {
+): Promise<Omit<ExecutionDetail, "waiting" | "job"> | undefined> {
   const [[view], terms, attempts, askers] = await Promise.all([
     readExecutions(db, [id]),
     executionTerms(db, id),

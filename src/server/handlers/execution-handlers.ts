@@ -1,12 +1,20 @@
 import { stream } from "hono/streaming";
+import type { Principal, Where } from "#access/principal.ts";
+import { mayDo } from "#access/require-grant.ts";
 import type { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
+import type { ExecutionDetail } from "#api/execution.ts";
 import { projectOf } from "#caches/rev2/project-of.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { type Digest, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
+import { originOfExecution } from "#execution/execution-standing.store.ts";
+import { runOfExecution } from "#graphs/past-runs.store.ts";
 import { listTree } from "#invocations/pages/list-tree.ts";
 import { readExecution } from "#invocations/pages/read-execution.ts";
+import { compareExecutions } from "../compare-executions.ts";
+import { executionFailure } from "../execution-failure.ts";
 import { type LogStream, readExecutionLog } from "../execution-log.ts";
 import { asAttachment } from "../http/as-attachment.ts";
 import { eventStream } from "../http/event-stream.ts";
@@ -19,6 +27,7 @@ import { whyExecutionWaits } from "../why-execution-waits.ts";
 import { describeExecution, executionOfCall } from "./execution-of-call.ts";
 import { found } from "./found.ts";
 import type { Feeds, HandlerServices } from "./handler-services.ts";
+import { executionPlaces } from "./object-finders.ts";
 
 /** A log that is shown as text is read as a whole. */
 const mostTextBytes = 1024 * 1024;
@@ -36,12 +45,40 @@ export function executionHandlers(
   const reader = (id: ExecutionId, stream: LogStream) => (offset: number, most: number) =>
     log(id, stream, offset, most);
 
+  /** Throws `not_found` for an execution that the caller may not read. */
+  const readableExecution = async (written: string, caller: Principal): Promise<ExecutionId> => {
+    const id = executionOfCall(written);
+    const places = await executionPlaces(services.db, id);
+    found(places.find(mayRead(caller)), describeExecution(id));
+    return id;
+  };
+
   return {
-    async execution({ params }) {
+    async execution({ params, caller }) {
       const id = executionOfCall(params.execution);
       const read = found(await readExecution(services, id), describeExecution(id));
       const waits = read.startedAt === null && read.finishedAt === null;
-      return { ...read, waiting: waits ? await whyExecutionWaits(services, id) : null };
+      return {
+        ...read,
+        waiting: waits ? await whyExecutionWaits(services, id) : null,
+        job: await jobOf(services.db, id, caller),
+      };
+    },
+
+    async executionFailure({ params, caller }) {
+      const id = executionOfCall(params.execution);
+      const places = await executionPlaces(services.db, id);
+      const mayReadLogs = places.some((place) => mayDo(caller, "read-logs", place));
+      const read = await executionFailure(services, id, { mayRead: mayRead(caller), mayReadLogs });
+      return found(read, describeExecution(id));
+    },
+
+    async executionComparison({ params, query, caller }) {
+      const id = executionOfCall(params.execution);
+      const other =
+        query.with === undefined ? undefined : await readableExecution(query.with, caller);
+      const read = await compareExecutions(services, id, other, mayRead(caller));
+      return found(read, describeExecution(id));
     },
 
     async executionLog({ params, query: { stream, limit }, context }) {
@@ -95,6 +132,19 @@ export function executionHandlers(
       return found(await listTree(blobsOf(project), digest), describe(digest, project));
     },
   };
+}
+
+function mayRead(caller: Principal): (where: Where) => boolean {
+  return (where) => mayDo(caller, "read", where);
+}
+
+/** The run that an execution serves, if the caller may read its graph. */
+async function jobOf(db: Db, id: ExecutionId, caller: Principal): Promise<ExecutionDetail["job"]> {
+  const origin = await originOfExecution(db, id);
+  const run = origin && (await runOfExecution(db, id, origin.invocation));
+  if (run === undefined || !mayDo(caller, "read", run)) return null;
+  const { graph, job: name, run: number, commit } = run;
+  return { graph, name, run: number, commit };
 }
 
 type Chunks = NonNullable<Awaited<ReturnType<BlobStore["read"]>>>;

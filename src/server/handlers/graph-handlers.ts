@@ -43,11 +43,11 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
       const id = graphIdOf(params);
       return found(await db.transaction((tx) => wholeGraph(tx, id)), `graph ${id}`);
     },
-    async graphFailures({ params, caller }) {
+    async graphFailures({ params, query, caller }) {
       const id = graphIdOf(params);
       const { repository, branch } = found(await graphSummary(db, id), `graph ${id}`);
       const mayReadLogs = mayDo(caller, "read-logs", { repository, branch });
-      return found(await graphFailures(services, id, mayReadLogs), `graph ${id}`);
+      return found(await graphFailures(services, id, mayReadLogs, query.job), `graph ${id}`);
     },
     async graphEvents({ params, query, context }) {
       const id = graphIdOf(params);

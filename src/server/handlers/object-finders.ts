@@ -78,7 +78,7 @@ export function objectFinders(db: Db): ObjectFinders {
 }
 
 /** Returns the places of an execution: those of its graphs, and its project if a build tool requested it. */
-async function executionPlaces(db: Db, id: ExecutionId): Promise<Where[]> {
+export async function executionPlaces(db: Db, id: ExecutionId): Promise<Where[]> {
   const origin = await originOfExecution(db, id);
   if (origin === undefined) return [];
   const [graphs, operations] = await Promise.all([

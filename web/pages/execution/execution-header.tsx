@@ -14,20 +14,27 @@ export function stateOf({ state, outcome }: ExecutionDetail): InvocationActionSt
   return outcome === "succeeded" || outcome === "cancelled" ? outcome : "failed";
 }
 
-/** Returns its purpose, from the latest request: `CppCompile //lib:lib`. */
-export function nameOf({ requestedBy, actionDigest }: ExecutionDetail): string {
+/** Returns its purpose: the job that it served, or from the latest request `CppCompile //lib:lib`. */
+export function nameOf({ job, requestedBy, actionDigest }: ExecutionDetail): string {
+  if (job !== null) return shownText(job.name);
   const [asker] = requestedBy;
   const named = [asker?.mnemonic ?? "", asker?.target ?? ""].filter((word) => word !== "");
   return named.length === 0 ? `Action ${actionDigest.slice(0, 12)}` : shownText(named.join(" "));
 }
 
 export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
-  const { requestedBy, exitCode, outcome, usage, waiting, worker } = execution;
+  const { job, requestedBy, exitCode, outcome, usage, waiting, worker } = execution;
   const [asker] = requestedBy;
   return (
     <header className="page-header">
       <p className="crumbs">
-        <Link to="/invocations">Invocations</Link>
+        {job === null ? (
+          <Link to="/invocations">Invocations</Link>
+        ) : (
+          <Link to="/graphs/$id" params={{ id: job.graph }} search={{ job: job.name }}>
+            commit {job.commit.slice(0, 8)}
+          </Link>
+        )}
         {asker === undefined || asker.invocation === "" ? null : (
           <>
             {" / "}

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import type { ExecutionDetail } from "#api/execution.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
@@ -21,6 +21,10 @@ import "../invocation/invocation.css";
 import "../job/job.css";
 import "./execution.css";
 
+const FailureOfExecution = lazy(async () => ({
+  default: (await import("../../parts/execution-failure.tsx")).FailureOfExecution,
+}));
+
 /** One execution of an action: its command, its progress, and its result. */
 export function ExecutionPage() {
   const { id } = useParams({ from: "/executions/$id" });
@@ -35,6 +39,16 @@ export function ExecutionPage() {
   return (
     <div className="execution-page">
       <ExecutionHeader execution={execution} />
+      {stateOf(execution) === "failed" ? (
+        <section className="what-failed" aria-label="What failed">
+          <h2>What failed</h2>
+          <Suspense>
+            <FailureOfExecution execution={id}>
+              <WhereItWasRequested execution={execution} />
+            </FailureOfExecution>
+          </Suspense>
+        </section>
+      ) : null}
       <div className="execution-body">
         <TimeLine execution={execution} />
         <Part title="What it wrote">
@@ -69,7 +83,7 @@ export function ExecutionPage() {
             />
           </Part>
           <Part title="Requested by">
-            <Askers requestedBy={execution.requestedBy} />
+            <Askers requestedBy={execution.requestedBy} job={execution.job} />
           </Part>
         </div>
         <WhySizeClass execution={execution} />
@@ -80,6 +94,35 @@ export function ExecutionPage() {
         )}
       </div>
     </div>
+  );
+}
+
+/** To retrigger a job or to see its build, one goes there. */
+function WhereItWasRequested({ execution }: { execution: ExecutionDetail }) {
+  const { job, requestedBy } = execution;
+  if (job !== null) {
+    return (
+      <Link
+        className="button"
+        to="/graphs/$id/jobs/$name"
+        params={{ id: job.graph, name: job.name }}
+        search={{ run: job.run }}
+      >
+        Open job
+      </Link>
+    );
+  }
+  const [asker] = requestedBy;
+  if (asker === undefined || asker.invocation === "") return null;
+  return (
+    <Link
+      className="button"
+      to="/invocations/$id"
+      params={{ id: asker.invocation }}
+      search={asker.project === "default" ? {} : { project: asker.project }}
+    >
+      Open build
+    </Link>
   );
 }
 
@@ -140,10 +183,24 @@ function TimeLineAt({ execution, now }: { execution: ExecutionDetail; now: numbe
   );
 }
 
-function Askers({ requestedBy }: Pick<ExecutionDetail, "requestedBy">) {
-  if (requestedBy.length === 0) return <p className="faint">A graph's job.</p>;
+function Askers({ requestedBy, job }: Pick<ExecutionDetail, "requestedBy" | "job">) {
+  if (requestedBy.length === 0 && job === null)
+    return <p className="faint">A job of a graph that has been deleted.</p>;
   return (
     <ul className="askers">
+      {job === null ? null : (
+        <li>
+          <Link
+            to="/graphs/$id/jobs/$name"
+            params={{ id: job.graph, name: job.name }}
+            search={{ run: job.run }}
+          >
+            {shownText(job.name)}
+          </Link>
+          <span className="faint ellipsis">run {job.run}</span>
+          <code>{job.commit.slice(0, 8)}</code>
+        </li>
+      )}
       {requestedBy.map(({ project, invocation, target, requestedAt }) => (
         <li key={`${project} ${invocation} ${requestedAt}`}>
           {invocation === "" ? (

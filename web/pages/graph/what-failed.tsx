@@ -4,11 +4,9 @@ import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import type { FailureOfJob } from "#api/failure-of-job.ts";
 import type { Graph } from "#api/graph.ts";
 import { call } from "../../farm/ask.ts";
-import { Copyable } from "../../parts/copy.tsx";
-import { FailureLog } from "../../parts/failure-log.tsx";
+import { FailureDetails, howItEnded } from "../../parts/failure-of-job.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { StateIcon } from "../../parts/state.tsx";
-import { Ago } from "../../parts/times.tsx";
 import { ChangeButtons } from "./changes/change-buttons.tsx";
 
 /** The answer changes when a job fails or is run again: then the number of failed jobs or the version changes. */
@@ -53,91 +51,29 @@ export function WhatFailed({ graph }: { graph: Graph }) {
   );
 }
 
-function howItEnded({ outcome, exitCode, because, flaky }: FailureOfJob): string {
-  return [
-    outcome === null || outcome === "failed" ? undefined : outcome.replaceAll("_", " "),
-    exitCode === null || exitCode === 0 ? undefined : `exit code ${exitCode}`,
-    because === null ? undefined : `after ${because} failed`,
-    flaky ? "flaky: the same action has also succeeded" : undefined,
-  ]
-    .filter((part) => part !== undefined)
-    .join(", ");
-}
-
 function Failure({ graph, failure }: { graph: Graph; failure: FailureOfJob }) {
-  const { job, message, log, executionId, run } = failure;
+  const { job, run } = failure;
   const summary = graph.jobList.find(({ name }) => name === job);
   return (
-    <div className="failure">
-      <SinceWhen graph={graph} failure={failure} />
-      {message === null ? null : <p>{shownText(message)}</p>}
-      {log === null ? null : <FailureLog log={log} of={job} />}
-      <div className="button-row">
-        <Link
-          className="button"
-          to="/graphs/$id/jobs/$name"
-          params={{ id: graph.id, name: job }}
-          search={run === 0 ? {} : { run }}
-        >
-          Open log
-        </Link>
-        {summary === undefined ? null : (
-          <ChangeButtons
-            graphId={graph.id}
-            jobs={[summary]}
-            target={{ jobs: [job] }}
-            named={job}
-            isChoice={false}
-            hasKeys={false}
-          />
-        )}
-        {executionId === null ? null : (
-          <Copyable text={`grange reproduce ${executionId}`} label="command that runs it here" />
-        )}
-      </div>
-    </div>
-  );
-}
-
-function SinceWhen({ graph, failure }: { graph: Graph; failure: FailureOfJob }) {
-  const { lastPassed, firstFailed, graphsBetween, job } = failure;
-  const first = <InGraph of={firstFailed} job={job} here={graph.id} />;
-  if (lastPassed === null) {
-    return (
-      <p>
-        No earlier graph of {graph.branch} passed it. The first failure: {first}.
-      </p>
-    );
-  }
-  return (
-    <p>
-      Last passed: <InGraph of={lastPassed} job={job} here={graph.id} />. First failed: {first}.
-      {graphsBetween === 0
-        ? null
-        : ` It did not run in the ${graphsBetween} ${graphsBetween === 1 ? "graph" : "graphs"} between.`}
-    </p>
-  );
-}
-
-function InGraph({
-  of,
-  job,
-  here,
-}: {
-  of: FailureOfJob["firstFailed"];
-  job: string;
-  here: string;
-}) {
-  return (
-    <>
-      {of.id === here ? (
-        "this graph"
-      ) : (
-        <Link to="/graphs/$id/jobs/$name" params={{ id: of.id, name: job }}>
-          <code>{of.commit.slice(0, 8)}</code> {shownText(of.subject)}
-        </Link>
-      )}{" "}
-      (<Ago time={of.at} />)
-    </>
+    <FailureDetails graph={graph} failure={failure}>
+      <Link
+        className="button"
+        to="/graphs/$id/jobs/$name"
+        params={{ id: graph.id, name: job }}
+        search={run === 0 ? {} : { run }}
+      >
+        Open log
+      </Link>
+      {summary === undefined ? null : (
+        <ChangeButtons
+          graphId={graph.id}
+          jobs={[summary]}
+          target={{ jobs: [job] }}
+          named={job}
+          isChoice={false}
+          hasKeys={false}
+        />
+      )}
+    </FailureDetails>
   );
 }

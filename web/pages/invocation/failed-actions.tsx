@@ -1,20 +1,13 @@
-import { queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { pathOfCall } from "#api/endpoint.ts";
-import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
 import type { InvocationAction, InvocationDetail } from "#api/invocation.ts";
-import { failureExcerpt } from "#core/failure-excerpt.ts";
-import { apiBase, call } from "../../farm/ask.ts";
-import { Copyable } from "../../parts/copy.tsx";
-import { FailureLog } from "../../parts/failure-log.tsx";
+import { FailureOfExecution } from "../../parts/execution-failure.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { ToolStateIcon } from "../../parts/tool-state.tsx";
 import { actionsQuery } from "./load.ts";
-import { sourceFileOf } from "./source-file-of.ts";
 
 const mostShown = 20;
-const excerptLines = 20;
 
 /** The failed actions of an invocation, each with its target, its mnemonic and the end of its output. The first is open. */
 export function FailedActions({ invocation }: { invocation: InvocationDetail }) {
@@ -52,55 +45,13 @@ function FailedAction({ action, isFirst }: { action: InvocationAction; isFirst: 
         <strong>{target === "" ? actionDigest.slice(0, 16) : shownText(target)}</strong>{" "}
         <span className="faint">{facts.filter((fact) => fact !== "").join(", ")}</span>
       </summary>
-      {isOpen && executionId !== null ? <OutputOf execution={executionId} /> : null}
+      {isOpen && executionId !== null ? (
+        <FailureOfExecution execution={executionId}>
+          <Link className="button" to="/executions/$id" params={{ id: executionId }}>
+            Open execution
+          </Link>
+        </FailureOfExecution>
+      ) : null}
     </details>
-  );
-}
-
-const failureQuery = (execution: string) =>
-  queryOptions({
-    queryKey: ["execution", execution, "failure"],
-    queryFn: async ({ signal }) => {
-      const detail = await call(executionEndpoints.execution, { params: { execution } }, signal);
-      const stderr = await outputOf(execution, "stderr", signal);
-      // Not every worker separates the two.
-      const output = stderr === "" ? await outputOf(execution, "stdout", signal) : stderr;
-      return {
-        message: detail.message,
-        source: sourceFileOf(detail.command?.arguments ?? []),
-        log: failureExcerpt(output, excerptLines),
-      };
-    },
-  });
-
-/** Returns the first 4 MiB of what an execution wrote: the output of a single action is rarely longer. */
-async function outputOf(
-  execution: string,
-  stream: "stdout" | "stderr",
-  signal: AbortSignal,
-): Promise<string> {
-  const path = pathOfCall(executionEndpoints.executionLog, { execution }, { stream });
-  const response = await fetch(apiBase + path, { signal });
-  return response.ok ? response.text() : "";
-}
-
-function OutputOf({ execution }: { execution: string }) {
-  const { data } = useQuery(failureQuery(execution));
-  return (
-    <div className="failure">
-      {data?.source === undefined ? null : (
-        <p>
-          Source file: <code>{shownText(data.source)}</code>
-        </p>
-      )}
-      {data?.message ? <p>{shownText(data.message)}</p> : null}
-      {data === undefined ? null : <FailureLog log={data.log} of="the action" />}
-      <div className="button-row">
-        <Link className="button" to="/executions/$id" params={{ id: execution }}>
-          Open execution
-        </Link>
-        <Copyable text={`grange reproduce ${execution}`} label="command that runs it here" />
-      </div>
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import type { Graph, JobDetail } from "#api/graph.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
@@ -15,6 +15,10 @@ import { OriginView } from "./origin-view.tsx";
 import { RunsView } from "./runs-view.tsx";
 import type { JobSearch } from "./search.ts";
 import "./job.css";
+
+const WhyItFailed = lazy(async () => ({
+  default: (await import("./why-it-failed.tsx")).WhyItFailed,
+}));
 
 /**
  * Four questions about a job, each in its own section: what might run, what has run, is it customised, where is it
@@ -39,9 +43,15 @@ export function JobPage() {
     g: () => void navigate({ to: "/graphs/$id", params: { id }, search: { job: name } }),
   });
 
+  const hasFailed = job.state === "failed" && view === "runs";
   return (
-    <div className="job-page">
+    <div className={hasFailed ? "job-page has-failed" : "job-page"}>
       <JobHeader graph={graph} job={job} priority={detail.priority} />
+      {hasFailed ? (
+        <Suspense>
+          <WhyItFailed detail={detail} />
+        </Suspense>
+      ) : null}
       <JobTabs detail={detail} view={view} onView={(next) => change({ view: next })} />
       <div className="job-body">
         {view === "runs" ? (

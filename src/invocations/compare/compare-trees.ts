@@ -1,39 +1,44 @@
+import type { InputDifference } from "#api/action-comparison.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { decodeDirectory } from "#cas/directory-message.ts";
 import { type Digest, type DigestFunction, digestKey, functionOf } from "#core/digest.ts";
 
-/** A path at which two input trees differ. */
-interface InputDifference {
-  readonly path: string;
-  readonly change: "added" | "removed" | "changed";
-}
-
-export interface InputComparison {
+interface TreeComparison {
   readonly differences: readonly InputDifference[];
   /** Whether the comparison ended at a limit, so that there may be more differences. */
   readonly isCut: boolean;
+  /** A directory that is no longer in the store: what is below it was not compared. */
+  readonly missing: boolean;
 }
 
 /** Directories read for one comparison. Equal ones are not read. */
 const mostDirectories = 2_000;
+/** A larger Directory is not read: it has far more entries than anybody compares. */
+const mostDirectoryBytes = 4 * 1024 * 1024;
 
-/** Compares two input trees. Reads only directories that differ. */
-export async function compareInputs(
-  read: (digest: Digest) => Promise<Uint8Array>,
+/** Compares two input trees by path, at most `most` differences. Reads only directories that differ. */
+export async function compareTrees(
+  blobs: BlobStore,
   before: Digest,
   after: Digest,
   most: number,
-): Promise<InputComparison> {
+): Promise<TreeComparison> {
   const differences: InputDifference[] = [];
   const pending = [{ path: "", before, after }];
   let reads = 0;
+  let missing = false;
   for (let pair = pending.shift(); pair !== undefined; pair = pending.shift()) {
-    if (differences.length >= most || reads >= mostDirectories) {
-      return { differences: differences.slice(0, most), isCut: true };
+    if (differences.length > most || reads >= mostDirectories) {
+      return { differences: differences.slice(0, most), isCut: true, missing };
     }
     reads += 2;
-    const old = childrenOf(await read(pair.before), functionOf(pair.before));
-    const now = childrenOf(await read(pair.after), functionOf(pair.after));
+    const old = await childrenOf(blobs, pair.before);
+    const now = await childrenOf(blobs, pair.after);
+    if (old === undefined || now === undefined) {
+      missing = true;
+      continue;
+    }
     for (const name of [...new Set([...old.keys(), ...now.keys()])].toSorted()) {
       const path = pair.path === "" ? name : `${pair.path}/${name}`;
       const [was, is] = [old.get(name), now.get(name)];
@@ -46,7 +51,11 @@ export async function compareInputs(
       }
     }
   }
-  return { differences: differences.slice(0, most), isCut: differences.length > most };
+  return {
+    differences: differences.slice(0, most),
+    isCut: differences.length > most,
+    missing,
+  };
 }
 
 interface Child {
@@ -55,7 +64,16 @@ interface Child {
   readonly directory?: Digest;
 }
 
-function childrenOf(bytes: Uint8Array, by: DigestFunction): Map<string, Child> {
+async function childrenOf(
+  blobs: BlobStore,
+  digest: Digest,
+): Promise<Map<string, Child> | undefined> {
+  if (digest.sizeBytes > mostDirectoryBytes) return undefined;
+  const bytes = digest.sizeBytes === 0 ? new Uint8Array() : await blobs.get(digest);
+  return bytes && childrenIn(bytes, functionOf(digest));
+}
+
+function childrenIn(bytes: Uint8Array, by: DigestFunction): Map<string, Child> {
   const { files, directories, symlinks } = decodeDirectory(bytes);
   const children = new Map<string, Child>();
   for (const { name, digest, isExecutable } of files) {

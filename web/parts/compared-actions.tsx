@@ -1,0 +1,195 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type {
+  ActionComparison,
+  ActionDifferences,
+  CommandDifference,
+  ComparedAction,
+} from "#api/action-comparison.ts";
+import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
+import { call } from "../farm/ask.ts";
+import { shownText } from "./shown-text.ts";
+import { Ago } from "./times.tsx";
+import "./compared-actions.css";
+
+const comparisonQuery = (execution: string, before: string | undefined) =>
+  queryOptions({
+    queryKey: ["execution", execution, "comparison", before ?? ""],
+    queryFn: ({ signal }) =>
+      call(
+        executionEndpoints.executionComparison,
+        { params: { execution }, query: { with: before } },
+        signal,
+      ),
+    // Both have ended.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+interface Compared {
+  readonly execution: string;
+  /** The execution to compare with; default: the last success of the same job or target. */
+  readonly before?: string;
+}
+
+/** What changed since an earlier execution. It is read when a person opens it. */
+export function WhatChanged({ execution, before }: Compared) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="changed-since" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {before === undefined ? "What changed since it last succeeded" : "What changed"}
+      </summary>
+      {isOpen ? (
+        <Comparison execution={execution} {...(before === undefined ? {} : { before })} />
+      ) : null}
+    </details>
+  );
+}
+
+function Comparison({ execution, before }: Compared) {
+  const { data, error } = useQuery(comparisonQuery(execution, before));
+  if (error !== null) {
+    return (
+      <p role="alert" className="problem">
+        The comparison could not be loaded: {error.message}
+      </p>
+    );
+  }
+  if (data === undefined) return <p className="faint">Comparing…</p>;
+  return <ComparedActions comparison={data} />;
+}
+
+/** How two actions differ: workers, input files, command. */
+function ComparedActions({ comparison }: { readonly comparison: ActionComparison }) {
+  const { after, before, differences } = comparison;
+  if (before === null || differences === null)
+    return <p className="faint">The farm knows no earlier success to compare with.</p>;
+  return (
+    <div className="compared">
+      <p>
+        Compared with <PastAction of={before} />.
+        {before.worker === null || after.worker === null ? null : before.worker === after.worker ? (
+          <> Both ran on worker {shownText(after.worker)}.</>
+        ) : (
+          <>
+            {" "}
+            That one ran on worker {shownText(before.worker)}, this one on worker{" "}
+            {shownText(after.worker)}.
+          </>
+        )}
+      </p>
+      <Differences of={differences} />
+    </div>
+  );
+}
+
+function Differences({ of }: { readonly of: ActionDifferences }) {
+  const { command, inputs, isCut, isSameAction, unreadable } = of;
+  if (isSameAction) {
+    return (
+      <p>
+        It is the same action: command, environment, and input files are equal. The outcome does not
+        follow from them.
+      </p>
+    );
+  }
+  return (
+    <>
+      {inputs.length === 0 ? null : (
+        <>
+          <h3>Input files</h3>
+          <ul className="changed-paths">
+            {inputs.map(({ path, change }) => (
+              <li key={path}>
+                <span className="faint">{change}</span> <code>{shownText(path)}</code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {command.length === 0 ? null : (
+        <>
+          <h3>Command</h3>
+          <div className="table-box">
+            <table className="figures">
+              <thead>
+                <tr>
+                  <th scope="col">What</th>
+                  <th scope="col">Then</th>
+                  <th scope="col">Now</th>
+                </tr>
+              </thead>
+              <tbody>
+                {command.map((one) => (
+                  <tr key={`${one.part} ${one.name}`}>
+                    <th scope="row">{nameOf(one)}</th>
+                    <td>
+                      <Value of={one.before} />
+                    </td>
+                    <td>
+                      <Value of={one.after} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+      {isCut ? <p className="faint">There may be more differences.</p> : null}
+      {unreadable === null ? null : <p className="faint">{unreadable}</p>}
+      {inputs.length === 0 && command.length === 0 && unreadable === null ? (
+        <p>
+          They differ only in what is not shown: values of secrets, the timeout, or names of
+          outputs.
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+function nameOf({ part, name }: CommandDifference): string {
+  switch (part) {
+    case "argument":
+      return `argument ${name}`;
+    case "environment":
+      return `variable ${shownText(name)}`;
+    case "platform":
+      return `platform ${shownText(name)}`;
+    case "working directory":
+      return "working directory";
+  }
+}
+
+function Value({ of }: { readonly of: string | null }) {
+  return of === null ? <span className="faint">not there</span> : <code>{shownText(of)}</code>;
+}
+
+/** A link to an earlier action, with its time: to the job of a graph, or to the execution. */
+export function PastAction({ of }: { readonly of: ComparedAction }) {
+  const { at, executionId, job, request } = of;
+  return (
+    <>
+      {job !== null ? (
+        <Link
+          to="/graphs/$id/jobs/$name"
+          params={{ id: job.graph, name: job.name }}
+          search={{ run: job.run }}
+        >
+          run {job.run} of commit <code>{job.commit.slice(0, 8)}</code>
+        </Link>
+      ) : executionId === null ? (
+        "a result from the cache"
+      ) : (
+        <Link to="/executions/$id" params={{ id: executionId }}>
+          execution {executionId.slice(0, 8)}
+          {request === null || request.invocation === ""
+            ? null
+            : ` of invocation ${shownText(request.invocation.slice(0, 8))}`}
+        </Link>
+      )}{" "}
+      (<Ago time={at} />)
+    </>
+  );
+}
