@@ -13,6 +13,29 @@ export const AttentionItem = z.discriminatedUnion("kind", [
     failedJobs: z.array(z.string()),
     isYours: z.boolean(),
   }),
+  /** The newest build of its principal and targets, and it failed. `failedActions` are the first of them. */
+  z.object({
+    kind: z.literal("failed build"),
+    project: z.string(),
+    invocation: z.string(),
+    /** The command as it was typed; the tool's name when it is not known. */
+    title: z.string(),
+    principal: z.string(),
+    at: Time,
+    failedActions: z.array(
+      z.object({ executionId: z.string(), target: z.string(), mnemonic: z.string() }),
+    ),
+    isYours: z.boolean(),
+  }),
+  /** The newest measurement of its suite that ended, and benchmarks or jobs of it failed. */
+  z.object({
+    kind: z.literal("failed benchmark"),
+    request: z.string(),
+    suite: z.string(),
+    artifact: z.string(),
+    errors: Count,
+    at: Time,
+  }),
   /** A running graph with jobs that wait for a person or for a time. */
   z.object({ kind: z.literal("waiting graph"), graph: GraphSummary, jobs: Count }),
   z.object({ kind: z.literal("lost worker"), worker: z.string(), lastSeenAt: Time }),

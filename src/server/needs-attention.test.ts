@@ -69,10 +69,18 @@ const store = {
   evictedInAll: { blobs: 0, bytes: 0, names: 0 },
   scrubbed: null,
 };
-const quietFarm = { workers: [worker({})], store, quarantinedResults: 0, benchmarkAlarms: [] };
+const quietFarm = {
+  workers: [worker({})],
+  store,
+  quarantinedResults: 0,
+  benchmarkAlarms: [],
+  failedBenchmarks: [],
+};
 
 const kindsOf = (graphs: GraphSummary[], farm: Parameters<typeof needsAttention>[0]["farm"]) =>
-  needsAttention({ graphs, failedJobs: new Map(), caller: "ada", farm }).map(({ kind }) => kind);
+  needsAttention({ graphs, failedJobs: new Map(), failedBuilds: [], caller: "ada", farm }).map(
+    ({ kind }) => kind,
+  );
 
 describe("needs attention", () => {
   test("nothing, when all is well", () => {
@@ -96,6 +104,7 @@ describe("needs attention", () => {
     const items = needsAttention({
       graphs: [theirs, own],
       failedJobs,
+      failedBuilds: [],
       caller: "ada",
       farm: undefined,
     });
@@ -103,6 +112,42 @@ describe("needs attention", () => {
     expect(items).toEqual([
       { kind: "failed graph", graph: own, failedJobs: ["unit"], isYours: true },
       { kind: "failed graph", graph: theirs, failedJobs: [], isYours: false },
+    ]);
+  });
+
+  test("failed builds beside failed graphs, and failed benchmarks", () => {
+    const build = {
+      kind: "failed build" as const,
+      project: "default",
+      invocation: "i",
+      title: "bazel test //...",
+      principal: "ada",
+      at: "2026-01-01T00:00:00.000Z",
+      failedActions: [],
+      isYours: true,
+    };
+    const benchmark = {
+      kind: "failed benchmark" as const,
+      request: "r",
+      suite: "compile",
+      artifact: "1.0",
+      errors: 1,
+      at: "2026-01-01T00:00:00.000Z",
+    };
+    const theirs = graph({ state: "failed", submittedBy: "bob" });
+
+    const items = needsAttention({
+      graphs: [theirs],
+      failedJobs: new Map(),
+      failedBuilds: [build],
+      caller: "ada",
+      farm: { ...quietFarm, failedBenchmarks: [benchmark] },
+    });
+
+    expect(items).toEqual([
+      build,
+      { kind: "failed graph", graph: theirs, failedJobs: [], isYours: false },
+      benchmark,
     ]);
   });
 

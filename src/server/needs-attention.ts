@@ -12,6 +12,7 @@ interface FarmFacts {
   readonly store: StoreStanding;
   readonly quarantinedResults: number;
   readonly benchmarkAlarms: readonly string[];
+  readonly failedBenchmarks: readonly (AttentionItem & { kind: "failed benchmark" })[];
 }
 
 interface Facts {
@@ -19,6 +20,8 @@ interface Facts {
   readonly graphs: readonly GraphSummary[];
   /** By graph. */
   readonly failedJobs: ReadonlyMap<string, readonly string[]>;
+  /** The newest first. */
+  readonly failedBuilds: readonly (AttentionItem & { kind: "failed build" })[];
   /** The name of the caller. */
   readonly caller: string;
   /** Undefined for callers that may not read the whole farm. */
@@ -29,7 +32,13 @@ interface Facts {
  * Returns what a person should look at: failures of the caller first, then other failures, graphs that wait for
  * somebody, and the state of the farm.
  */
-export function needsAttention({ graphs, failedJobs, caller, farm }: Facts): AttentionItem[] {
+export function needsAttention({
+  graphs,
+  failedJobs,
+  failedBuilds,
+  caller,
+  farm,
+}: Facts): AttentionItem[] {
   const failed = newestFailures(graphs, caller).map((graph) => ({
     kind: "failed graph" as const,
     graph,
@@ -44,7 +53,8 @@ export function needsAttention({ graphs, failedJobs, caller, farm }: Facts): Att
       jobs: graph.counts.waiting ?? 0,
     }));
   return [
-    ...failed,
+    ...[...failed, ...failedBuilds].toSorted((a, b) => Number(b.isYours) - Number(a.isYours)),
+    ...(farm?.failedBenchmarks ?? []),
     ...waiting.slice(0, mostOfKind),
     ...(farm === undefined ? [] : itemsOfFarm(farm)),
   ];

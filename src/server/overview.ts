@@ -12,7 +12,10 @@ import { countQuarantined } from "#granaries/quarantine.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 import { failedJobs } from "#graphs/graph-page.store.ts";
 import { listGraphs } from "#graphs/graph-summary.store.ts";
+import { failedActionsOf, recentBuilds } from "#invocations/pages/failed-builds.store.ts";
+import { newestFailedBuilds } from "#invocations/pages/newest-failed-builds.ts";
 import { collectorViews } from "#perf/collectors/collector-views.ts";
+import { requestsPage } from "#perf/requests/request-page.store.ts";
 import { readStatus } from "#perf/requests/status.ts";
 import { workersForPage } from "./list-workers.ts";
 import { needsAttention, newestFailures } from "./needs-attention.ts";
@@ -23,6 +26,13 @@ const graphsRead = 100;
 const graphsShown = 12;
 const failedJobsShown = 3;
 const weekMs = 7 * 24 * 60 * 60_000;
+/** Failed builds and benchmarks are shown this long. */
+const failuresKeptMs = 24 * 60 * 60_000;
+/** The number of invocations among which failures are looked for, and of failed ones that are shown. */
+const buildsRead = 50;
+const failedBuildsShown = 5;
+const failedActionsShown = 3;
+const requestsRead = 20;
 
 type OverviewServices = Pick<Services, "db" | "clock" | "queue" | "labTimes" | "storeStanding">;
 
@@ -47,12 +57,19 @@ async function readOverview(
   const places = placesOf(caller, ["read"]);
   const read = await listGraphs(db, { limit: graphsRead, places });
   const graphs = read.filter(({ parent }) => parent?.kind !== "subgraph");
-  const [failed, farm] = await Promise.all([
+  const [failed, failedBuilds, farm] = await Promise.all([
     jobsOfFailures(services, newestFailures(graphs, caller.name)),
+    readFailedBuilds(services, caller),
     mayDo(caller, "read", wholeFarm) ? farmRead() : undefined,
   ]);
   return {
-    attention: needsAttention({ graphs, failedJobs: failed, caller: caller.name, farm }),
+    attention: needsAttention({
+      graphs,
+      failedJobs: failed,
+      failedBuilds,
+      caller: caller.name,
+      farm,
+    }),
     graphs: graphs.slice(0, graphsShown),
     farm: farm === undefined ? null : { ...slotsOf(farm.workers), ...farm.figures },
   };
@@ -69,16 +86,70 @@ async function jobsOfFailures(
   return new Map(await Promise.all(found));
 }
 
+async function readFailedBuilds({ db, clock }: OverviewServices, caller: Principal) {
+  const since = new Date(clock.now().getTime() - failuresKeptMs);
+  const places = placesOf(caller, ["read"]);
+  const recent = await recentBuilds(db, { since, places, most: buildsRead });
+  const failed = newestFailedBuilds(recent, failedBuildsShown);
+  return Promise.all(
+    failed.map(async ({ project, id, principal, tool, command, patterns, at }) => ({
+      kind: "failed build" as const,
+      project,
+      invocation: id,
+      title: [tool === "" ? "a build tool" : tool, command, ...patterns]
+        .filter((word) => word !== "")
+        .join(" "),
+      principal,
+      at: at.toISOString(),
+      failedActions: await failedActionsOf(db, { project, id }, failedActionsShown),
+      isYours: principal === caller.name,
+    })),
+  );
+}
+
+/** Returns the newest ended request of each suite, if something of it failed. */
+async function readFailedBenchmarks(db: OverviewServices["db"], since: Date) {
+  const requests = await requestsPage(db, {
+    suite: undefined,
+    state: undefined,
+    before: undefined,
+    limit: requestsRead,
+  });
+  const ended = requests.filter(({ endedAt }) => endedAt !== null);
+  const newest = ended.filter(
+    ({ suite }, at) => ended.findIndex((other) => other.suite === suite) === at,
+  );
+  return newest.flatMap(({ id, suite, artifact, errors, jobs, state, endedAt }) =>
+    (state === "failed" || errors + jobs.failed > 0) &&
+    endedAt !== null &&
+    Date.parse(endedAt) >= since.getTime()
+      ? [
+          {
+            kind: "failed benchmark" as const,
+            request: id,
+            suite,
+            artifact,
+            errors: Math.max(errors, jobs.failed),
+            at: endedAt,
+          },
+        ]
+      : [],
+  );
+}
+
 async function readFarm({ db, clock, queue, labTimes, storeStanding }: OverviewServices) {
   const now = clock.now();
-  const [workers, store, quarantinedResults, lab, depth, days] = await Promise.all([
-    workersForPage(db, now, queue.times.leaseMs),
-    storeStanding(),
-    countQuarantined(db, defaultProject),
-    db.transaction(async (tx) => readStatus(tx, await collectorViews(tx, now, labTimes), now)),
-    queueDepth(db),
-    savingsSince(db, defaultProject, new Date(now.getTime() - weekMs)),
-  ]);
+  const failuresSince = new Date(now.getTime() - failuresKeptMs);
+  const [workers, store, quarantinedResults, lab, depth, days, failedBenchmarks] =
+    await Promise.all([
+      workersForPage(db, now, queue.times.leaseMs),
+      storeStanding(),
+      countQuarantined(db, defaultProject),
+      db.transaction(async (tx) => readStatus(tx, await collectorViews(tx, now, labTimes), now)),
+      queueDepth(db),
+      savingsSince(db, defaultProject, new Date(now.getTime() - weekMs)),
+      readFailedBenchmarks(db, failuresSince),
+    ]);
   const sum = (of: (day: (typeof days)[number]) => number) =>
     days.reduce((total, day) => total + of(day), 0);
   return {
@@ -86,6 +157,7 @@ async function readFarm({ db, clock, queue, labTimes, storeStanding }: OverviewS
     store,
     quarantinedResults,
     benchmarkAlarms: lab.alarms,
+    failedBenchmarks,
     figures: {
       queued: depth.queued,
       week: {

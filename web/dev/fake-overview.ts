@@ -24,6 +24,30 @@ export function fakeOverview(farm: FakeFarm): Overview {
     );
   const [first] = graphs;
   const others: AttentionItem[] = [
+    {
+      kind: "failed build",
+      project: "default",
+      invocation: "failed-one",
+      title: "bazel test //lib/... //app:all",
+      principal: "ada",
+      at: "2026-01-01T00:00:00.000Z",
+      failedActions: [
+        {
+          executionId: "00000000-0000-4000-8000-000000000001",
+          target: "//lib/store:store",
+          mnemonic: "CppCompile",
+        },
+      ],
+      isYours: false,
+    },
+    {
+      kind: "failed benchmark",
+      request: "11111111-0000-4000-8000-000000010001",
+      suite: "typescript",
+      artifact: "6.1.0-dev.20260101",
+      errors: 2,
+      at: "2026-01-01T00:00:00.000Z",
+    },
     ...(first === undefined ? [] : [{ kind: "waiting graph" as const, graph: first, jobs: 1 }]),
     { kind: "lost worker", worker: "barn-9", lastSeenAt: "2026-01-01T00:00:00.000Z" },
     { kind: "worker in trouble", worker: "barn-8", reason: "no space left on the disk of /work" },

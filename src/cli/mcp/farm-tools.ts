@@ -134,6 +134,10 @@ function attentionSentence(item: AttentionItem): string {
   switch (item.kind) {
     case "failed graph":
       return `${graphLine(item.graph)}; failed: ${item.failedJobs.join(", ")}`;
+    case "failed build":
+      return `build ${printableLine(item.invocation)} (${printableLine(item.title)}) failed${item.failedActions.length === 0 ? "" : `: ${item.failedActions.map(({ target, mnemonic }) => printableLine(target === "" ? mnemonic : target)).join(", ")}`}`;
+    case "failed benchmark":
+      return `benchmark request ${item.request} of ${printableLine(item.artifact)} in ${item.suite} ended with ${item.errors} errors`;
     case "waiting graph":
       return `${item.jobs} jobs wait for a person or a time in ${graphLine(item.graph)}`;
     case "lost worker":

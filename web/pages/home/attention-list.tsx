@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { AttentionItem } from "#api/overview.ts";
 import { bytesText } from "../../parts/bytes.ts";
+import { shownText } from "../../parts/shown-text.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { Ago } from "../../parts/times.tsx";
 
@@ -25,6 +26,10 @@ function keyOf(item: AttentionItem): string {
     case "failed graph":
     case "waiting graph":
       return `${item.kind} ${item.graph.id}`;
+    case "failed build":
+      return `${item.kind} ${item.project} ${item.invocation}`;
+    case "failed benchmark":
+      return `${item.kind} ${item.request}`;
     case "lost worker":
     case "worker in trouble":
     case "quarantined worker":
@@ -42,6 +47,23 @@ function Item({ item }: { item: AttentionItem }) {
   switch (item.kind) {
     case "failed graph":
       return <FailedGraph item={item} />;
+    case "failed build":
+      return <FailedBuild item={item} />;
+    case "failed benchmark":
+      return (
+        <Sentence
+          more={
+            <>
+              suite {item.suite} · <Ago time={item.at} />
+            </>
+          }
+        >
+          <Link className="main" to="/benchmarks/requests/$id" params={{ id: item.request }}>
+            Measurement of {shownText(item.artifact)}
+          </Link>{" "}
+          ended with {counted(item.errors, "error", "errors")}
+        </Sentence>
+      );
     case "waiting graph":
       return (
         <Sentence more={item.graph.repository}>
@@ -132,6 +154,39 @@ function FailedGraph({ item }: { item: AttentionItem & { kind: "failed graph" } 
         </span>
       ))}
       {others > 0 ? ` and ${counted(others, "other job", "other jobs")}` : null}
+    </Sentence>
+  );
+}
+
+function FailedBuild({ item }: { item: AttentionItem & { kind: "failed build" } }) {
+  const { failedActions, project, title, invocation } = item;
+  return (
+    <Sentence
+      more={
+        <>
+          {project === "default" ? null : `${project} · `}
+          {item.isYours ? "yours" : shownText(item.principal)} · <Ago time={item.at} />
+        </>
+      }
+    >
+      <Link
+        className="main"
+        to="/invocations/$id"
+        params={{ id: invocation }}
+        search={project === "default" ? {} : { project }}
+      >
+        {shownText(title)}
+      </Link>{" "}
+      failed
+      {failedActions.length === 0 ? null : " in "}
+      {failedActions.map(({ executionId, mnemonic, target }, index) => (
+        <span key={executionId}>
+          {index === 0 ? null : ", "}
+          <Link to="/executions/$id" params={{ id: executionId }}>
+            {shownText(target === "" ? mnemonic || "an action" : target)}
+          </Link>
+        </span>
+      ))}
     </Sentence>
   );
 }
