@@ -12,7 +12,7 @@ import { errorRateLimit } from "./error-rate-limit.ts";
 import { HeldBytes, SharedBytes } from "./held-bytes.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { Method } from "./method.ts";
-import { readInTurns } from "./read-in-turns.ts";
+import { peerOf, readInTurns } from "./read-in-turns.ts";
 import { type Around, serveStream } from "./serve-stream.ts";
 import { ourSettings, sessionMemoryMb, widenSession } from "./window-sizes.ts";
 
@@ -35,6 +35,8 @@ export interface GrpcServerOptions {
   readonly waitLimitMs?: number;
   readonly around?: Around;
   readonly onUnexpected?: (reason: unknown, path: string) => void;
+  /** Called when a client's connection has closed, with the `peer` of its calls; not while the server stops. */
+  readonly onClosed?: (peer: string) => void;
   readonly keepAliveMs?: number;
   /** How long `stop` waits for running calls. */
   readonly graceMs?: number;
@@ -89,9 +91,14 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
   const allHeld = new SharedBytes(mostShared);
   const allUnsent = new SharedBytes(mostShared);
 
+  let stopped: Promise<void> | undefined;
   http2.on("session", (session) => {
     sessions.add(session);
-    session.once("close", () => sessions.delete(session));
+    const peer = peerOf(session.socket);
+    session.once("close", () => {
+      sessions.delete(session);
+      if (stopped === undefined) options.onClosed?.(peer);
+    });
     session.on("error", () => {});
     widenSession(session);
     limitPings(session);
@@ -112,7 +119,6 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     session.on("stream", (stream, headers) => serveStream(stream, headers, ofThisSession));
   });
 
-  let stopped: Promise<void> | undefined;
   return {
     http2,
     stop() {

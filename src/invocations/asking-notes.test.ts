@@ -7,6 +7,8 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import type { Asking } from "./asking.ts";
 import { askingNotes } from "./asking-notes.ts";
 import { deleteOldInvocations, markInvocationCancelled } from "./invocation.store.ts";
+import { invocationRow } from "./pages/invocation-row.store.ts";
+import { invocationState } from "./pages/invocation-state.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());
@@ -123,4 +125,28 @@ test("old invocations go with all that was written down for them", async () => {
 
   expect(await texts(sql`select id as text from invocation`)).toEqual(["j"]);
   expect(await texts(sql`select invocation as text from cache_lookup`)).toEqual(["j"]);
+});
+
+test("a tool has left when its last connection closes, and is back with its next call", async () => {
+  const clock = movableClock();
+  const notes = askingNotes({ db, clock, logger: silent });
+  const stateNow = async () => {
+    await notes.flush();
+    const row = await invocationRow(db, { project: "p", id: "i" });
+    if (row === undefined) throw new Error("the invocation is not stored");
+    const counts = { queued: 0, executing: 0 };
+    return invocationState({ ...row, counts, exit: undefined }, clock.now());
+  };
+  notes.heard(asking, "one:1");
+  notes.heard(asking, "two:2");
+  clock.pass(100);
+
+  notes.closed("one:1");
+  expect(await stateNow()).toBe("running");
+  notes.closed("two:2");
+  expect(await stateNow()).toBe("over");
+  clock.pass(100);
+  notes.heard(asking, "three:3");
+  expect(await stateNow()).toBe("running");
+  await notes.stop();
 });

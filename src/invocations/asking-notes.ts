@@ -8,12 +8,24 @@ import type { Db } from "#db/db.ts";
 import { commitWithoutWaiting } from "#execution/claiming/prefer-indexes.store.ts";
 import { type Asking, invocationKey } from "./asking.ts";
 import { type CacheLookup, saveCacheLookups } from "./cache-lookup.store.ts";
-import { noteInvocations, type Sighting } from "./invocation.store.ts";
+import {
+  type Departure,
+  noteDepartures,
+  noteInvocations,
+  type Sighting,
+} from "./invocation.store.ts";
+import { openConnections } from "./open-connections.ts";
 
 /** Records which clients call, slightly later and many in one batch. */
 export interface AskingNotes extends Service {
-  /** Records a call. Cheap: most calls of an invocation change nothing. */
-  heard(asking: Asking): void;
+  /**
+   * Records a call. Cheap: most calls of an invocation change nothing.
+   *
+   * @param peer the connection of the call: when the last one of an invocation closes, its tool has left
+   */
+  heard(asking: Asking, peer?: string): void;
+  /** Records that a connection closed. */
+  closed(peer: string): void;
   lookedUp(asking: Asking, actionDigest: Digest, hit: boolean): void;
   /** Whether this server knows that the invocation was cancelled. The information may arrive later. */
   isCancelled(asking: Asking): boolean;
@@ -45,7 +57,9 @@ export function askingNotes(parts: {
 }): AskingNotes {
   const { db, clock, logger } = parts;
   const known = recentlyUsed<Known>(mostInvocations);
+  const connections = openConnections();
   let sightings = new Map<string, Sighting>();
+  let departures = new Map<string, Departure>();
   let lookups = new Map<string, CacheLookup>();
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
@@ -53,7 +67,9 @@ export function askingNotes(parts: {
   const write = async (): Promise<void> => {
     const seen = [...sightings.values()];
     const looked = [...lookups.values()];
+    const left = [...departures.values()];
     sightings = new Map();
+    departures = new Map();
     lookups = new Map();
     try {
       for (const some of slices(seen)) {
@@ -64,6 +80,12 @@ export function askingNotes(parts: {
         for (const each of cancelled) {
           known.set(invocationKey(each), { notedAt: clock.now().getTime(), isCancelled: true });
         }
+      }
+      for (const some of slices(left)) {
+        await db.transaction(async (tx) => {
+          await commitWithoutWaiting(tx);
+          await noteDepartures(tx, some);
+        });
       }
       for (const some of slices(looked)) {
         await db.transaction(async (tx) => {
@@ -90,16 +112,28 @@ export function askingNotes(parts: {
   };
 
   return {
-    heard(asking) {
+    heard(asking, peer) {
       if (asking.invocation === "") return;
       const key = invocationKey(asking);
       const at = clock.now();
+      if (peer !== undefined) connections.used(peer, key, asking);
+      departures.delete(key);
       const found = known.peek(key);
       if (found !== undefined && at.getTime() - found.notedAt < sightEveryMs) return;
       if (sightings.size >= mostInvocations) return;
       known.set(key, { notedAt: at.getTime(), isCancelled: found?.isCancelled ?? false });
       sightings.set(key, { ...asking, at });
       soon();
+    },
+    closed(peer) {
+      const at = clock.now();
+      for (const [key, { project, invocation }] of connections.closed(peer)) {
+        departures.set(key, { project, invocation, at });
+        const found = known.peek(key);
+        // Its next call is stored at once, so that it counts as running again.
+        if (found !== undefined) known.set(key, { ...found, notedAt: 0 });
+        soon();
+      }
     },
     lookedUp(asking, actionDigest, hit) {
       if (asking.invocation === "") return;

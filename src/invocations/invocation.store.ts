@@ -50,6 +50,28 @@ export async function noteInvocations(
   return noted.filter(({ isCancelled }) => isCancelled);
 }
 
+/** The time at which the last connection of an invocation closed. */
+export interface Departure extends Pick<Asking, "project" | "invocation"> {
+  readonly at: Date;
+}
+
+/** Records that tools have left. A later sighting counts more. A call may contain each invocation at most once. */
+export async function noteDepartures(tx: Tx, departures: readonly Departure[]): Promise<void> {
+  await tx.run(sql`
+    with gone as (
+      select invocation.project, invocation.id, left_at.at
+      from json_to_recordset(${JSON.stringify(departures)}::json) as left_at (
+        project text, invocation text, at timestamptz)
+      join invocation
+        on invocation.project = left_at.project and invocation.id = left_at.invocation
+      order by invocation.project, invocation.id
+      for no key update of invocation
+    )
+    update invocation set left_at = greatest(invocation.left_at, gone.at)
+    from gone where invocation.project = gone.project and invocation.id = gone.id
+  `);
+}
+
 /**
  * Marks an invocation as cancelled; false when it does not exist. Keeps the name of the principal that cancelled it
  * first.

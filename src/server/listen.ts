@@ -31,6 +31,8 @@ interface ListenOptions {
   /** How long running calls may take when the server stops; workers and pages reconnect by themselves. */
   readonly graceMs: number;
   readonly methods: readonly Method[];
+  /** Called when the connection of a gRPC client has closed, with the `peer` of its calls. */
+  readonly onClosed?: (peer: string) => void;
   readonly logger: Logger;
   /** When present, the port speaks TLS only. */
   readonly identity?: (() => TlsIdentity) | undefined;
@@ -58,6 +60,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const { host, logger, graceMs } = options;
   const grpc = grpcServer({
     methods: options.methods,
+    ...(options.onClosed === undefined ? {} : { onClosed: options.onClosed }),
     graceMs,
     callerOf: (address) => requesterAddress(address, undefined),
     onUnexpected: (err, path) => logger.error({ err, path }, "a call failed"),

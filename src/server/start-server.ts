@@ -94,6 +94,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         logger,
         identity: certificate && (() => certificate.identity()),
         methods: grpcMethods(services, feeds.logs, logger, limits),
+        onClosed: (peer) => services.notes.closed(peer),
         caches: cachesOf(services, config, logger, limits),
         app: (port) =>
           httpApp({

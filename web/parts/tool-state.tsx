@@ -8,7 +8,7 @@ export const toolStateWords: Readonly<Record<State, string>> = {
   succeeded: "succeeded",
   failed: "failed",
   cancelled: "cancelled",
-  over: "over",
+  over: "ended",
   silent: "went quiet",
   hit: "from the cache",
   queued: "queued",

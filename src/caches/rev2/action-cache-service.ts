@@ -53,7 +53,7 @@ export function actionCacheService(parts: ActionCacheParts): Method[] {
       parts.requireMayRead?.(caller, project);
       const asking = askingFrom(context.metadata, { project, principal: caller.name });
       const isNoted = mayLeaveNotes(caller, project);
-      if (isNoted) notes.heard(asking);
+      if (isNoted) notes.heard(asking, context.peer);
       const result = await parts.lookUpResult({ asking, caller, actionDigest: digest, context });
       if (isNoted) notes.lookedUp(asking, digest, result !== undefined);
       if (result === undefined) {
@@ -83,7 +83,7 @@ async function update(
   const result = request.actionResult;
   if (result === undefined) throw new Fault("invalid_argument", "the request has no result");
   const asking = askingFrom(context.metadata, { project, principal: caller.name });
-  notes.heard(asking);
+  notes.heard(asking, context.peer);
 
   await storeInlined(blobsFor(project, context), result, actionDigest);
   const end = await keepResult({ asking, caller, actionDigest, context }, result);

@@ -20,13 +20,14 @@ const Row = z.object({
   firstSeenAt: z.date(),
   lastSeenAt: z.date(),
   cancelledAt: z.date().nullable(),
+  leftAt: z.date().nullable(),
 });
 export type InvocationRow = z.infer<typeof Row>;
 
 const columns = sql`
   project, id, correlated_id as "correlatedId", principal, tool_name as "toolName",
   tool_version as "toolVersion", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
-  cancelled_at as "cancelledAt"
+  cancelled_at as "cancelledAt", left_at as "leftAt"
 `;
 
 export async function invocationRow(

@@ -4,7 +4,13 @@ import { invocationState } from "./invocation-state.ts";
 const now = new Date(Date.UTC(2030, 0, 1));
 const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
 const nothingOpen = { queued: 0, executing: 0 };
-const facts = { lastSeenAt: ago(0), cancelledAt: null, counts: nothingOpen, exit: undefined };
+const facts = {
+  lastSeenAt: ago(0),
+  cancelledAt: null,
+  leftAt: null,
+  counts: nothingOpen,
+  exit: undefined,
+};
 
 test.each([
   { what: "asked a moment ago", facts, state: "running" },
@@ -47,8 +53,33 @@ test.each([
   { what: "was cancelled here", facts: { ...facts, cancelledAt: ago(1) }, state: "cancelled" },
   {
     what: "sent events and went away",
-    facts: { ...facts, lastSeenAt: ago(10), exit: null },
+    facts: { ...facts, lastSeenAt: ago(9), exit: null },
     state: "silent",
+  },
+  {
+    what: "sent events and went away long ago",
+    facts: { ...facts, lastSeenAt: ago(10), exit: null },
+    state: "over",
+  },
+  {
+    what: "ended at its first call, and closed its connection",
+    facts: { ...facts, lastSeenAt: ago(0.01), leftAt: ago(0.005) },
+    state: "over",
+  },
+  {
+    what: "asked again after its connection had closed",
+    facts: { ...facts, lastSeenAt: ago(0), leftAt: ago(0.5) },
+    state: "running",
+  },
+  {
+    what: "left while an action of it executes",
+    facts: { ...facts, leftAt: ago(0), counts: { queued: 0, executing: 1 } },
+    state: "running",
+  },
+  {
+    what: "closed a connection and still sends events",
+    facts: { ...facts, lastSeenAt: ago(0.01), leftAt: ago(0), exit: null },
+    state: "running",
   },
 ])("an invocation that $what is $state", ({ facts: known, state }) => {
   expect(invocationState(known, now)).toBe(state);

@@ -7,10 +7,14 @@ const quietMs = 2 * 60_000;
  * again with its next call.
  */
 const overMs = 60_000;
+/** A tool whose build events broke off counts as silent for this long, and then as over, in ms. */
+const silentMs = 10 * 60_000;
 
 interface InvocationFacts {
   readonly lastSeenAt: Date;
   readonly cancelledAt: Date | null;
+  /** When the last connection of its tool closed; null while one is open, or when the server did not see it close. */
+  readonly leftAt: Date | null;
   readonly counts: Pick<InvocationCounts, "queued" | "executing">;
   /** The end in its build events: undefined when it sends none, null when there is no end yet. */
   readonly exit: { readonly code: number; readonly name: string } | null | undefined;
@@ -19,11 +23,11 @@ interface InvocationFacts {
 /**
  * Returns the state of an invocation.
  *
- * Only build events report its end. A tool without them counts as running while it calls and waits, and then as over,
- * whatever the results of its actions.
+ * Only build events report its end. A tool without them counts as running while it calls and waits. It is over when its
+ * connections have closed, or some time after its last call, whatever the results of its actions.
  */
 export function invocationState(
-  { lastSeenAt, cancelledAt, counts, exit }: InvocationFacts,
+  { lastSeenAt, cancelledAt, leftAt, counts, exit }: InvocationFacts,
   now: Date,
 ): InvocationState {
   if (exit !== undefined && exit !== null) {
@@ -33,6 +37,10 @@ export function invocationState(
   if (cancelledAt !== null) return "cancelled";
   if (counts.queued + counts.executing > 0) return "running";
   const quietFor = now.getTime() - lastSeenAt.getTime();
-  if (exit === undefined) return quietFor < overMs ? "running" : "over";
-  return quietFor < quietMs ? "running" : "silent";
+  if (exit === undefined) {
+    const hasLeft = leftAt !== null && leftAt >= lastSeenAt;
+    return quietFor < overMs && !hasLeft ? "running" : "over";
+  }
+  if (quietFor < quietMs) return "running";
+  return quietFor < silentMs ? "silent" : "over";
 }

@@ -100,7 +100,7 @@ async function* execute(
   const blobs = parts.blobsOf(project);
   const id = OperationId.parse(randomUUID());
   const name = operationName(id);
-  parts.notes.heard(asking);
+  parts.notes.heard(asking, context.peer);
   if (parts.notes.isCancelled(asking)) {
     yield completed(name, actionDigest, cancelledResponse(refusal(asking)));
     return;

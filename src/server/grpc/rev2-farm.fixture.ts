@@ -103,6 +103,7 @@ export async function rev2Server(parts: {
       ...workersService({ queue, blobsOf: () => blobs }),
     ],
     graceMs: 200,
+    onClosed: (peer) => notes.closed(peer),
   });
   server.http2.listen(0, "127.0.0.1");
   await once(server.http2, "listening");
