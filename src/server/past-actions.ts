@@ -14,7 +14,7 @@ import { earlierActions } from "#invocations/compare/earlier-actions.ts";
 import { latestRequestOf, type TargetAction } from "#invocations/compare/target-actions.store.ts";
 
 /** What is known of an execution's action before it: of the same job on its branch, or of the same target. */
-export interface PastActions {
+interface PastActions {
   readonly view: ExecutionView;
   readonly here: ComparedAction;
   readonly lastPassed: ComparedAction | undefined;

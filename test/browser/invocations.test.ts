@@ -38,6 +38,14 @@ test("the page of a failed build opens with its failed actions and the end of th
   expect(await section.getByText(failed?.target ?? "").count()).toBe(1);
   await section.getByRole("link", { name: "Open execution" }).click();
   await page.waitForURL("**/executions/*");
+  // The page of the execution opens with the same, and says what changed.
+  expect(await section.locator("mark").textContent()).toBe("a.cc:1:2: error: no\n");
+  await section.getByText("What changed since it last succeeded").click();
+  await section.getByRole("listitem").filter({ hasText: "lib/store/new.h" }).waitFor();
+  await section.getByRole("row", { name: "variable LANG" }).getByText("not there").waitFor();
+  await section.getByText("ran on worker barn-1").waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+  expect(await axeFindings(page)).toEqual([]);
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -80,7 +88,7 @@ test("the list is filtered by text, project and commit, and keys open a line", a
   await rows.getByText("recc").waitFor();
   expect(await rows.count()).toBe(1);
   await page.goto(`${server.url}/in/team%2Fapp/recc-1`);
-  await page.getByText("over", { exact: true }).first().waitFor();
+  await page.getByText("ended", { exact: true }).first().waitFor();
   expect(new URL(page.url()).searchParams.get("project")).toBe("team/app");
   expect(faults).toEqual([]);
   await page.close();
@@ -90,6 +98,10 @@ test("ten thousand actions can be scrolled, and filtered by state and text", asy
   const { page, faults } = await open("/invocations/large-one");
   const rows = page.getByRole("list", { name: "Actions" }).getByRole("listitem");
   await rows.nth(5).waitFor();
+  // Actions from the cache are folded at first.
+  expect(await rows.locator("svg[aria-label='from the cache']").count()).toBe(0);
+  await page.getByRole("button", { name: /^Show .* from the cache/ }).click();
+  await page.waitForURL(/hits=shown/);
   const scroller = page.locator(".action-scroller");
 
   const last = page.getByText("unit_9999", { exact: false });
@@ -111,6 +123,30 @@ test("ten thousand actions can be scrolled, and filtered by state and text", asy
   await rows.first().getByText("unit_123", { exact: false }).waitFor();
   expect(await find.inputValue()).toBe("unit_123");
   expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("a build shows its times, its longest chain, a trace, and why actions were not in the cache", async () => {
+  const { page, faults } = await open("/invocations/failed-one?view=timing");
+  const mnemonics = page.getByRole("region", { name: "By mnemonic" });
+  await mnemonics.getByRole("row", { name: /^CppCompile/ }).waitFor();
+  await page.getByRole("region", { name: "Longest chain" }).getByRole("link").first().waitFor();
+  const trace = page.getByRole("link", { name: /trace\.json$/ });
+  const answer = await page.request.get(`${server.url}${await trace.getAttribute("href")}`);
+  expect(Object.keys(await answer.json())).toEqual(["displayTimeUnit", "traceEvents"]);
+
+  await page.getByRole("button", { name: "Cache", exact: true }).click();
+  const misses = page.getByRole("region", { name: "Cache" });
+  await misses.getByText("1 input file differs.").first().waitFor();
+  await misses.getByText("What changed", { exact: true }).first().click();
+  await misses.getByText("lib/store/new.h").waitFor();
+
+  await page.getByRole("button", { name: "Targets and tests" }).click();
+  await page.getByText("history", { exact: true }).first().click();
+  const history = page.getByRole("list", { name: /^History of/ });
+  await history.getByRole("listitem").first().waitFor();
+  expect(faults).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
   await page.close();
 });
 
@@ -155,7 +191,7 @@ test("misleading or very long names do not break a page", async () => {
     ...one,
     actions: one.actions.map((action) => ({ ...action, target: evil, mnemonic: evil })),
   });
-  const { page, faults } = await open("/invocations/evil-one");
+  const { page, faults } = await open("/invocations/evil-one?view=actions&hits=shown");
 
   const title = page.getByRole("heading", { level: 1 });
   await page.locator(".action-row").first().waitFor();

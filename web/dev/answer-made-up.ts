@@ -18,6 +18,7 @@ import {
   fakeExecution,
   fakeInvocation,
   fakeInvocations,
+  fakeTargetHistory,
   fakeTree,
 } from "./fake-invocations.ts";
 import { fakeOverview } from "./fake-overview.ts";
@@ -69,6 +70,8 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
       return id === undefined
         ? fakeInvocations(farm, url.searchParams)
         : fakeInvocation(farm, id, rest[0], url.searchParams);
+    case "target-history":
+      return fakeTargetHistory(farm, url.searchParams.get("label") ?? "");
     case "executions":
       return answerExecution(farm, id ?? "", rest[0]);
     case "size-classes":

@@ -1,8 +1,18 @@
 import { Caller } from "#api/access.ts";
+import { BuildTiming as Timing, ChromeTrace as Trace } from "#api/build-timing.ts";
 import type { ExecutionDetail } from "#api/execution.ts";
 import { ExecutionDetail as Execution } from "#api/execution.ts";
-import { InvocationActions, InvocationDetail, InvocationList } from "#api/invocation.ts";
+import {
+  InvocationActions,
+  InvocationDetail,
+  InvocationList,
+  type TargetHistory,
+  TargetHistory as TargetHistoryShape,
+} from "#api/invocation.ts";
+import { type InvocationMisses, InvocationMisses as Misses } from "#api/invocation-misses.ts";
+import { buildTiming } from "#api/time-build.ts";
 import { ToolCaches } from "#api/tool-cache.ts";
+import { chromeTrace } from "#api/trace-build.ts";
 import { TreeListing } from "#api/tree-listing.ts";
 import type { FakeFarm } from "./fake-farm.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
@@ -42,6 +52,9 @@ export function fakeInvocation(
 ): unknown {
   const found = invocationOf(farm, id, query);
   if (below === "actions") return actionsOf(found, query);
+  if (below === "timing") return Timing.parse(buildTiming(found.actions, false));
+  if (below === "trace") return Trace.parse(chromeTrace(id, found.actions));
+  if (below === "misses") return missesOf(found, query);
   if (below === "cancel") {
     const counts = { ...found.detail.counts, queued: 0, executing: 0 };
     found.detail = { ...found.detail, counts, state: "cancelled", waiting: null };
@@ -55,6 +68,7 @@ function actionsOf({ actions }: FakeInvocation, query: URLSearchParams): Invocat
   const passing = actions.filter(
     (action) =>
       (state === null || action.state === state) &&
+      (query.get("hits") !== "folded" || state !== null || action.state !== "hit") &&
       `${action.target} ${action.mnemonic}`.toLowerCase().includes(text),
   );
   const from = Number(query.get("after") ?? 0);
@@ -62,6 +76,57 @@ function actionsOf({ actions }: FakeInvocation, query: URLSearchParams): Invocat
   return InvocationActions.parse({
     actions: passing.slice(from, from + limit),
     next: from + limit < passing.length ? String(from + limit) : null,
+  });
+}
+
+/** Executed actions with made-up reasons, by turns. */
+function missesOf({ detail, actions }: FakeInvocation, query: URLSearchParams): InvocationMisses {
+  const executed = actions.filter(
+    ({ state }) => state === "succeeded" || state === "failed" || state === "executing",
+  );
+  const from = Number(query.get("after") ?? 0);
+  const limit = Number(query.get("limit") ?? 20);
+  return Misses.parse({
+    hits: detail.counts.hits,
+    executed: detail.counts.succeeded + detail.counts.failed,
+    misses: executed.slice(from, from + limit).map(({ executionId, mnemonic, target }, index) => ({
+      executionId,
+      mnemonic,
+      target,
+      before: index % 2 === 0 ? executionId : null,
+      ...(index % 2 === 0
+        ? {
+            reason: "inputs",
+            sentence: "1 input file differs.",
+            paths: ["lib/store/store.cc"],
+          }
+        : {
+            reason: "first",
+            sentence: "The farm knows no earlier action that made these outputs for this target.",
+            paths: [],
+          }),
+    })),
+    next: from + limit < executed.length ? String(from + limit) : null,
+  });
+}
+
+/** A target in all made-up builds that have it. */
+export function fakeTargetHistory(farm: FakeFarm, label: string): TargetHistory {
+  return TargetHistoryShape.parse({
+    label,
+    builds: farm.invocations.flatMap(({ detail: { build, events, id, startedAt } }) =>
+      (events?.targets ?? [])
+        .filter((target) => target.label === label)
+        .map(({ success, testStatus, durationMs }) => ({
+          invocation: id,
+          commit: build?.commit ?? null,
+          branch: build?.branch ?? null,
+          at: startedAt,
+          success,
+          testStatus,
+          durationMs,
+        })),
+    ),
   });
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { rightAt, rightOnListed } from "#core/right.ts";
+import { BuildTiming, ChromeTrace } from "../build-timing.ts";
 import { CancelledInvocation } from "../cancel.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import {
@@ -7,7 +8,9 @@ import {
   InvocationActions,
   InvocationDetail,
   InvocationList,
+  TargetHistory,
 } from "../invocation.ts";
+import { InvocationMisses } from "../invocation-misses.ts";
 import {
   LogEvent,
   LogIndex,
@@ -49,15 +52,63 @@ export const invocationEndpoints = {
     path: "/invocations/:invocation/actions",
     right: rightAt("project", "read"),
     summary:
-      "Its actions in the order in which they were asked for, at most 1,000; `text` is a part of the target or the mnemonic. An execution that was asked for twice is one line.",
+      "Its actions in the order in which they were asked for, at most 1,000; `text` is a part of the target or the mnemonic; `hits=folded` leaves out what was answered from the cache. An execution that was asked for twice is one line.",
     query: z.object({
       project,
       state: InvocationActionState.optional(),
+      hits: z.enum(["shown", "folded"]).default("shown"),
       text: z.string().max(1_000).optional(),
       after: z.string().optional(),
       limit: z.coerce.number().int().min(1).max(1_000).default(200),
     }),
     answer: json(InvocationActions),
+  }),
+  invocationTiming: endpoint({
+    method: "GET",
+    path: "/invocations/:invocation/timing",
+    right: rightAt("project", "read"),
+    summary:
+      "How its actions spent their time: by mnemonic, by worker, and the longest chain. The farm does not know which action needs which: a step of the chain is the action that ended last before the next one was requested. Of more than 20,000 actions the first are counted (`isCut`).",
+    query: z.object({ project }),
+    limit: "searches",
+    answer: json(BuildTiming),
+  }),
+  invocationTrace: endpoint({
+    method: "GET",
+    path: "/invocations/:invocation/trace",
+    right: rightAt("project", "read"),
+    summary:
+      "The same actions as a trace in Chrome's format, for chrome://tracing or ui.perfetto.dev: a row for each slot of a worker, and the time that actions waited.",
+    query: z.object({ project }),
+    limit: "searches",
+    answer: json(ChromeTrace),
+  }),
+  invocationMisses: endpoint({
+    method: "GET",
+    path: "/invocations/:invocation/misses",
+    right: rightAt("project", "read"),
+    summary:
+      "How many of its actions were in the cache; and of those that were executed, at most 50, why they were not: what differs from the last action that made the same outputs for the same target. `next` to go on.",
+    query: z.object({
+      project,
+      after: z.string().optional(),
+      limit: z.coerce.number().int().min(1).max(50).default(20),
+    }),
+    limit: "searches",
+    answer: json(InvocationMisses),
+  }),
+  targetHistory: endpoint({
+    method: "GET",
+    path: "/target-history",
+    right: rightAt("project", "read"),
+    summary:
+      "How a target went in the newest builds of a project that sent build events, at most 100, the newest first.",
+    query: z.object({
+      project,
+      label: z.string().min(1).max(1_000),
+      limit: z.coerce.number().int().min(1).max(100).default(30),
+    }),
+    answer: json(TargetHistory),
   }),
   invocationLog: endpoint({
     method: "GET",

@@ -16,6 +16,8 @@ import {
 
 interface ActionListing extends InvocationName {
   readonly state: InvocationActionState | undefined;
+  /** Leaves out what was answered from the action cache. */
+  readonly withoutHits?: boolean;
   readonly text: string | undefined;
   readonly after: string | undefined;
   readonly limit: number;
@@ -41,7 +43,8 @@ const mostLooks = 20;
 export async function listActions(tx: Tx, listing: ActionListing): Promise<InvocationActions> {
   const { project, id, state, limit } = listing;
   const text = listing.text === "" ? undefined : listing.text;
-  const which = state === undefined ? "all" : whichOf[state];
+  const every = listing.withoutHits === true ? "operations" : "all";
+  const which = state === undefined ? every : whichOf[state];
   const found: InvocationAction[] = [];
   let after = listing.after === undefined ? undefined : parseActionCursor(listing.after);
   for (let look = 0; look < mostLooks; look++) {

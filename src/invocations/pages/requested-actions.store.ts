@@ -26,7 +26,7 @@ export type RequestedAction = z.infer<typeof RequestedAction>;
 
 /** Selects actions of an invocation by the content of its rows, in the order of the requests. */
 export interface RequestedActionQuery extends InvocationName {
-  readonly which: "all" | "hits" | "open" | "succeeded" | "failed" | "cancelled";
+  readonly which: "all" | "hits" | "operations" | "open" | "succeeded" | "failed" | "cancelled";
   /** A part of the target's or the mnemonic's name. */
   readonly text: string | undefined;
   readonly after: ActionCursor | undefined;
@@ -106,6 +106,7 @@ function operations({ project, id, which, text, after, limit }: RequestedActionQ
 const outcomeIs: Readonly<Record<RequestedActionQuery["which"], readonly Sql[]>> = {
   all: [],
   hits: [],
+  operations: [],
   open: [sql`outcome is null`],
   succeeded: [sql`outcome = 'succeeded'`],
   failed: [sql`outcome not in ('succeeded', 'cancelled')`],

@@ -3,12 +3,17 @@ import { placesOf } from "#access/places-of.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import type { InvocationDetail } from "#api/invocation.ts";
+import { buildTiming } from "#api/time-build.ts";
+import { chromeTrace } from "#api/trace-build.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { confirmationWaitMs } from "#execution/finishing/until-cancelled.ts";
 import { readBuild } from "#invocations/build-events/build.store.ts";
 import { printedLog } from "#invocations/build-events/build-log.store.ts";
+import { targetHistory } from "#invocations/build-events/read-builds.store.ts";
 import { cancelInvocation } from "#invocations/cancel-invocation.ts";
+import { listMisses } from "#invocations/compare/list-misses.ts";
 import { executionsOfInvocation } from "#invocations/operation.store.ts";
+import { gatherActions } from "#invocations/pages/gather-actions.ts";
 import { invocationRow } from "#invocations/pages/invocation-row.store.ts";
 import { listActions } from "#invocations/pages/list-actions.ts";
 import { invocationList } from "#invocations/pages/list-invocations.ts";
@@ -40,9 +45,9 @@ interface InvocationAddress {
 }
 
 export function invocationHandlers(
-  services: Pick<HandlerServices, "db" | "clock" | "queue">,
+  services: Pick<HandlerServices, "db" | "clock" | "queue" | "blobsOf">,
 ): HandlersFor<typeof invocationEndpoints> {
-  const { db, clock, queue } = services;
+  const { db, clock, queue, blobsOf } = services;
 
   const whyInvocationWaits = async (
     address: InvocationAddress,
@@ -91,7 +96,35 @@ export function invocationHandlers(
       const address = addressOf(params, query);
       found(await invocationRow(db, address), describe(address));
       const { state, text, after, limit } = query;
-      return db.transaction((tx) => listActions(tx, { ...address, state, text, after, limit }));
+      const withoutHits = query.hits === "folded";
+      const listing = { ...address, state, withoutHits, text, after, limit };
+      return db.transaction((tx) => listActions(tx, listing));
+    },
+
+    async invocationTiming({ params, query }) {
+      const address = addressOf(params, query);
+      found(await invocationRow(db, address), describe(address));
+      const { actions, isCut } = await gatherActions(db, address);
+      return buildTiming(actions, isCut);
+    },
+
+    async invocationTrace({ params, query }) {
+      const address = addressOf(params, query);
+      found(await invocationRow(db, address), describe(address));
+      const { actions } = await gatherActions(db, address);
+      return chromeTrace(address.id, actions);
+    },
+
+    async invocationMisses({ params, query }) {
+      const address = addressOf(params, query);
+      found(await invocationRow(db, address), describe(address));
+      const { after, limit } = query;
+      const blobs = blobsOf(address.project);
+      return listMisses({ db, blobs }, address, { after, limit });
+    },
+
+    async targetHistory({ query }) {
+      return { label: query.label, builds: await targetHistory(db, query) };
     },
 
     async invocationLog({ params, query, context }) {

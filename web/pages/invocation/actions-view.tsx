@@ -14,6 +14,9 @@ interface Props {
   readonly invocation: InvocationDetail;
   readonly state: InvocationActionState | undefined;
   readonly text: string;
+  /** Whether actions from the cache are left out of the list of all. */
+  readonly isFolded: boolean;
+  readonly onFold: (isFolded: boolean) => void;
   readonly onState: (state: InvocationActionState | undefined) => void;
   readonly onText: (text: string) => void;
 }
@@ -23,7 +26,11 @@ const states = ["failed", "cancelled", "executing", "queued", "succeeded", "hit"
 
 /** The actions that an invocation requested, in the order of the requests. */
 export function ActionsView({ invocation, state, text, ...props }: Props) {
-  const query = actionsQuery(invocation, { state, text });
+  const { counts } = invocation;
+  // When all came from the cache, there is nothing else to list.
+  const canFold = state === undefined && counts.hits > 0 && actionsIn(counts) > counts.hits;
+  const isFolded = props.isFolded && canFold;
+  const query = actionsQuery(invocation, { state, text, isFolded });
   const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isPending } =
     useInfiniteQuery(query);
   const actions = data?.pages.flatMap((page) => page.actions) ?? [];
@@ -72,7 +79,6 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
         : () => void navigate({ to: "/executions/$id", params: { id: chosen } }),
   });
 
-  const { counts } = invocation;
   // Cancelled actions are rare.
   const isOffered = (each: InvocationActionState) =>
     each !== "cancelled" || counts.cancelled > 0 || state === each;
@@ -100,6 +106,11 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
             </button>
           ))}
         </div>
+        {canFold ? (
+          <button type="button" aria-pressed={!isFolded} onClick={() => props.onFold(!isFolded)}>
+            {isFolded ? "Show" : "Fold"} {counts.hits.toLocaleString("en")} from the cache
+          </button>
+        ) : null}
         <span className="grow" />
         <SearchBox
           label="Filter by target or mnemonic"

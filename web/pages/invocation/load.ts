@@ -36,11 +36,46 @@ function refetchMsOf(detail: InvocationDetail | undefined): number | false {
   return detail.state === "silent" || detail.state === "over" ? quietRefetchMs : false;
 }
 
+export const timingQuery = (address: InvocationAddress) =>
+  queryOptions({
+    queryKey: ["invocation", address.project, address.id, "timing"],
+    queryFn: ({ signal }) =>
+      call(invocationEndpoints.invocationTiming, invocationInput(address), signal),
+  });
+
+export const traceUrl = ({ id, project }: InvocationAddress) =>
+  apiBase + pathOfCall(invocationEndpoints.invocationTrace, { invocation: id }, { project });
+
+export const missesQuery = ({ id, project }: InvocationAddress) =>
+  infiniteQueryOptions({
+    queryKey: ["invocation", project, id, "misses"],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        invocationEndpoints.invocationMisses,
+        { params: { invocation: id }, query: { project, limit: 20, after: pageParam } },
+        signal,
+      ),
+    getNextPageParam: (last) => last.next ?? undefined,
+  });
+
+export const targetHistoryQuery = (project: string, label: string) =>
+  queryOptions({
+    queryKey: ["target-history", project, label],
+    queryFn: ({ signal }) =>
+      call(invocationEndpoints.targetHistory, { query: { project, label, limit: 30 } }, signal),
+  });
+
 const actionsPerPage = 500;
 
 export const actionsQuery = (
   address: InvocationAddress,
-  filter: { readonly state: InvocationActionState | undefined; readonly text: string },
+  filter: {
+    readonly state: InvocationActionState | undefined;
+    readonly text: string;
+    /** Leaves out what was answered from the cache. */
+    readonly isFolded?: boolean;
+  },
 ) =>
   infiniteQueryOptions({
     queryKey: [
@@ -49,6 +84,7 @@ export const actionsQuery = (
       address.id,
       "actions",
       filter.state ?? "",
+      filter.isFolded === true ? "folded" : "",
       filter.text,
     ],
     initialPageParam: undefined as string | undefined,
@@ -57,6 +93,7 @@ export const actionsQuery = (
         project: address.project,
         limit: actionsPerPage,
         state: filter.state,
+        hits: filter.isFolded === true ? ("folded" as const) : ("shown" as const),
         text: filter.text === "" ? undefined : filter.text,
         after: pageParam,
       };

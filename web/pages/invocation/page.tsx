@@ -16,6 +16,7 @@ import { TimingView } from "./timing-view.tsx";
 import "../job/job.css";
 import "./invocation.css";
 
+const CacheView = lazy(async () => ({ default: (await import("./cache-view.tsx")).CacheView }));
 const FailedActions = lazy(async () => ({
   default: (await import("./failed-actions.tsx")).FailedActions,
 }));
@@ -38,17 +39,19 @@ export function InvocationPage() {
     targets: "Targets and tests",
     log: "Log",
     timing: "Timing",
+    cache: "Cache",
     options: "Options",
   };
 
+  const hasFailed = invocation.counts.failed > 0 && invocation.state !== "succeeded";
   return (
-    <div className="job-page">
+    <div className={hasFailed ? "job-page has-failed" : "job-page"}>
       <InvocationHeader invocation={invocation} />
-      {invocation.counts.failed === 0 || invocation.state === "succeeded" ? null : (
+      {hasFailed ? (
         <Suspense>
           <FailedActions invocation={invocation} />
         </Suspense>
-      )}
+      ) : null}
       <div className="job-tabs segments" role="group" aria-label="What to see of the invocation">
         {views.map((each) => (
           <button
@@ -63,7 +66,7 @@ export function InvocationPage() {
       </div>
       <div className={`invocation-body view-${view}`}>
         {view === "targets" && invocation.events !== null ? (
-          <TargetsView events={invocation.events} />
+          <TargetsView events={invocation.events} project={invocation.project} />
         ) : view === "options" && invocation.events !== null ? (
           <OptionsView events={invocation.events} />
         ) : view === "log" ? (
@@ -77,11 +80,17 @@ export function InvocationPage() {
           />
         ) : view === "timing" ? (
           <TimingView invocation={invocation} />
+        ) : view === "cache" ? (
+          <Suspense>
+            <CacheView invocation={invocation} />
+          </Suspense>
         ) : (
           <ActionsView
             invocation={invocation}
             state={search.state}
             text={search.find ?? ""}
+            isFolded={search.hits !== "shown"}
+            onFold={(isFolded) => change({ hits: isFolded ? undefined : "shown" })}
             onState={(state) => change({ state })}
             onText={(find) => change({ find: find || undefined })}
           />
@@ -91,7 +100,13 @@ export function InvocationPage() {
   );
 }
 
-/** Only a tool that sends build events has reported targets, options and output. */
-function viewsOf({ events }: InvocationDetail): readonly InvocationView[] {
-  return events === null ? ["actions", "timing"] : invocationViews;
+/**
+ * Only a tool that sends build events has reported targets, options and output. The first one is shown at first: a build
+ * that failed without a failed action opens on its targets.
+ */
+function viewsOf({ counts, events, state }: InvocationDetail): readonly InvocationView[] {
+  if (events === null) return ["actions", "timing", "cache"];
+  if (state !== "failed" || counts.failed > 0 || events.targets.length === 0)
+    return invocationViews;
+  return ["targets", ...invocationViews.filter((view) => view !== "targets")];
 }

@@ -11,12 +11,20 @@ import { SearchBox } from "../../parts/search-box.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { ToolStateIcon } from "../../parts/tool-state.tsx";
 import { BlobLinks } from "./blob-links.tsx";
+import { TargetHistory } from "./target-history.tsx";
+import { TestLog } from "./test-log.tsx";
 
 /** The maximum number of lines in a page without virtual scrolling. */
 const mostShown = 1_000;
 
 /** Targets and tests as the tool reported them: failed ones first. */
-export function TargetsView({ events }: { events: NonNullable<InvocationDetail["events"]> }) {
+export function TargetsView({
+  events,
+  project,
+}: {
+  readonly events: NonNullable<InvocationDetail["events"]>;
+  readonly project: string;
+}) {
   const [text, setText] = useState("");
   const findBox = useRef<HTMLInputElement>(null);
   useHotkeys({ "/": () => findBox.current?.focus() });
@@ -49,7 +57,7 @@ export function TargetsView({ events }: { events: NonNullable<InvocationDetail["
       ) : (
         <ul className="rows targets">
           {found.slice(0, mostShown).map((target) => (
-            <TargetRow key={`${target.label} ${target.kind}`} target={target} />
+            <TargetRow key={`${target.label} ${target.kind}`} target={target} project={project} />
           ))}
         </ul>
       )}
@@ -60,7 +68,7 @@ export function TargetsView({ events }: { events: NonNullable<InvocationDetail["
   );
 }
 
-function TargetRow({ target }: { target: InvocationTarget }) {
+function TargetRow({ target, project }: { target: InvocationTarget; project: string }) {
   const { aborted, label, kind, outputs, tests, testStatus } = target;
   const isBad = rankOf(target) < 2;
   return (
@@ -78,16 +86,18 @@ function TargetRow({ target }: { target: InvocationTarget }) {
       <span className="number right">
         {target.durationMs === null ? "" : durationText(target.durationMs)}
       </span>
+      {isBad ? <TestLog tests={tests} label={label} /> : null}
       {tests.length === 0 && outputs.length === 0 ? null : (
         <details className="target-more" open={isBad && tests.length > 0}>
           <summary>
-            {tests.length === 0 ? "" : `${countText(tests.length, "test attempt")} `}
+            {tests.length === 0 ? "" : `${testsText(tests)} `}
             {outputs.length === 0 ? "" : countText(outputs.length, "output")}
           </summary>
           {tests.length === 0 ? null : <TestTable tests={tests} />}
           <BlobLinks files={outputs} />
         </details>
       )}
+      <TargetHistory project={project} label={label} />
     </li>
   );
 }
@@ -129,6 +139,19 @@ function TestTable({ tests }: { tests: readonly InvocationTest[] }) {
       </table>
     </div>
   );
+}
+
+/** Counts the attempts of a test, and its shards and runs if it has several: `6 attempts of 3 shards`. */
+function testsText(tests: readonly InvocationTest[]): string {
+  const shards = new Set(tests.map(({ shard }) => shard)).size;
+  const runs = new Set(tests.map(({ run }) => run)).size;
+  return [
+    countText(tests.length, "test attempt"),
+    shards > 1 ? `of ${countText(shards, "shard")}` : "",
+    runs > 1 ? `in ${countText(runs, "run")}` : "",
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
 }
 
 /** Failed, flaky, not ended, successful. */

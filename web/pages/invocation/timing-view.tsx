@@ -1,9 +1,15 @@
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import type { InvocationDetail } from "#api/invocation.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { durationText } from "../../parts/duration.ts";
+import { shownText } from "../../parts/shown-text.ts";
 import { actionsIn } from "../../parts/tool-state.tsx";
 import { BlobLinks } from "./blob-links.tsx";
+import { traceUrl } from "./load.ts";
+
+const ActionTimes = lazy(async () => ({
+  default: (await import("./action-times.tsx")).ActionTimes,
+}));
 
 /** How the time was spent, by the data of the farm and the tool. */
 export function TimingView({ invocation }: { invocation: InvocationDetail }) {
@@ -23,18 +29,29 @@ export function TimingView({ invocation }: { invocation: InvocationDetail }) {
             {counts.hits.toLocaleString("en")} of {actions.toLocaleString("en")}
           </span>
         </Fact>
+        {actions === 0 ? null : (
+          <Fact name="Trace">
+            <a href={traceUrl(invocation)} download={`${invocation.id}.trace.json`}>
+              {shownText(invocation.id.slice(0, 8))}.trace.json
+            </a>
+          </Fact>
+        )}
         {events?.profile ? (
           <Fact name="Profile">
             <BlobLinks files={[events.profile]} />
           </Fact>
         ) : null}
       </dl>
-      {events?.profile ? (
-        <p className="faint">
-          The profile shows every step of the tool on a time line: open it in chrome://tracing or in
-          ui.perfetto.dev.
-        </p>
-      ) : null}
+      {actions === 0 ? null : (
+        <Suspense>
+          <ActionTimes invocation={invocation} />
+        </Suspense>
+      )}
+      <p className="faint">
+        The trace of the farm shows every action on a time line
+        {events?.profile ? ", and the profile every step of the tool" : ""}: open it in
+        chrome://tracing or in ui.perfetto.dev.
+      </p>
       {metrics.length === 0 ? (
         <p className="faint">
           {events === null
