@@ -109,8 +109,7 @@ async function catalogServices(db: Db) {
     evaluator,
     inputs,
     cache: new CatalogCache(),
-    trees: outputTrees(store),
-    project: "bench",
+    inProject: (project) => ({ project, store, trees: outputTrees(store), inputs }),
   });
   return {
     root,

@@ -72,7 +72,8 @@ async function replayDayOn(db: Db, asked: DayRequested): Promise<DayReplayed> {
     begin +
     Math.floor((n * dayMs) / (asked.graphs ?? Math.ceil(1_000_000 / jobsPerPush)) / gridMs) *
       gridMs;
-  const services = { db, store: memoryBlobStore(), webhooks: new Webhooks([]) };
+  const blobs = memoryBlobStore();
+  const services = { db, inProject: () => ({ store: blobs }), webhooks: new Webhooks([]) };
   const startedCpu = process.cpuUsage();
   const startedAt = performance.now();
   const marks: { readonly seconds: number; readonly over: number }[] = [];

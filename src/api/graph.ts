@@ -146,6 +146,8 @@ export const GraphSummary = z
   .object({
     id: z.string(),
     repository: z.string(),
+    /** The project of its inputs, outputs, logs and results: that of its repository when it was submitted. */
+    project: z.string(),
     commit: z.string(),
     /** The submitter's revision: a branch, a tag, a short id. */
     rev: z.string(),
@@ -243,6 +245,8 @@ export const Repository = z
   .object({
     name: z.string(),
     url: z.string(),
+    /** The project of the blobs and results of its next graphs. */
+    project: z.string(),
     graphs: z.number().int(),
     latest: GraphSummary.nullable(),
   })

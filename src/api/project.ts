@@ -9,6 +9,8 @@ export const Project = z
     /** The first principal that wrote into it; null when that was not recorded. */
     begunBy: z.string().nullable(),
     begunAt: z.iso.datetime().nullable(),
+    /** The repositories that keep their blobs in it. */
+    repositories: z.array(z.string()),
     blobs: z.number().int(),
     bytes: z.number().int(),
   })

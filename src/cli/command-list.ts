@@ -266,6 +266,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "how long graphs and records are kept, and labels that keep graphs",
     load: async () => (await import("./commands/retention.ts")).describeRetention,
   },
+  repository: {
+    summary: "list repositories, and set through which project each is read",
+    load: async () => (await import("./commands/repository.ts")).describeRepository,
+  },
   project: {
     summary: "which projects have blobs, and removing those that nobody needs",
     load: async () => (await import("./commands/project.ts")).describeProject,

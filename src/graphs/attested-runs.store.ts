@@ -39,6 +39,8 @@ export function attestedSince(
 }
 
 const Attested = z.object({
+  /** Where its action and its outputs are. */
+  project: z.string(),
   graph: z.object({
     id: GraphId,
     repository: z.string(),
@@ -68,7 +70,7 @@ export async function attestedRun(
   const [row] = await tx.many(
     Attested,
     sql`
-      select json_build_object('id', graph.id, 'repository', graph.repository, 'url', repository.url,
+      select graph.project, json_build_object('id', graph.id, 'repository', graph.repository, 'url', repository.url,
                'commit', graph.commit, 'branch', graph.branch, 'parameters', graph.parameters,
                'switches', graph.switches, 'catalog', graph.catalog, 'submittedBy', graph.submitted_by) as graph,
              execution_id as "executionId", attempt, worker, action_digest as "actionDigest", run.started_at as "startedAt",

@@ -65,6 +65,16 @@ interface Selection {
   looking: Promise<boolean> | undefined;
 }
 
+/** What is known of commits. It does not depend on the store of their files. */
+class KnownCommits {
+  readonly mirrors = recentlyUsed<Promise<string>>(kept.commits);
+  readonly trees = recentlyUsed<Promise<CommitTree>>(kept.commits);
+  readonly lfs = recentlyUsed<Promise<boolean>>(kept.commits);
+  readonly submoduleUrls = recentlyUsed<ReturnType<typeof readSubmoduleUrls>>(kept.names);
+  readonly names = recentlyUsed<Promise<string>>(kept.names);
+  doubtedAtMs = -Infinity;
+}
+
 /**
  * Imports files of commits into the store, for jobs to read.
  *
@@ -74,21 +84,22 @@ interface Selection {
  */
 export class CommitInputReader {
   readonly #services: CommitInputServices;
-  readonly #mirrors = recentlyUsed<Promise<string>>(kept.commits);
-  readonly #trees = recentlyUsed<Promise<CommitTree>>(kept.commits);
+  readonly #known: KnownCommits;
   readonly #selections = recentlyUsed<Promise<Selection>>(kept.selections);
-  readonly #lfs = recentlyUsed<Promise<boolean>>(kept.commits);
-  readonly #submoduleUrls = recentlyUsed<ReturnType<typeof readSubmoduleUrls>>(kept.names);
-  readonly #names = recentlyUsed<Promise<string>>(kept.names);
-  #doubtedAtMs = -Infinity;
 
-  constructor(services: CommitInputServices) {
+  constructor(services: CommitInputServices, known = new KnownCommits()) {
     this.#services = services;
+    this.#known = known;
+  }
+
+  /** Returns a reader that imports into another store. Both share what they know of commits. */
+  inStore(store: BlobStore): CommitInputReader {
+    return new CommitInputReader({ ...this.#services, store }, this.#known);
   }
 
   /** Records the mirror of a just fetched commit, so that it is not fetched again. */
   know(commit: CommitPlace, mirror: string): void {
-    this.#mirrors.set(`${commit.url}\n${commit.sha}`, Promise.resolve(mirror));
+    this.#known.mirrors.set(`${commit.url}\n${commit.sha}`, Promise.resolve(mirror));
   }
 
   /** Without a list of patterns, all files; with an empty one, none. */
@@ -117,9 +128,9 @@ export class CommitInputReader {
     return this.#stored(key, () => this.#select(commit, lfs, choose));
   }
 
-  /** Must be called when blobs were lost: every selection is checked in the store before its next use. */
+  /** Must be called when blobs were lost: every selection is checked in its store before its next use. */
   doubt(): void {
-    this.#doubtedAtMs = performance.now();
+    this.#known.doubtedAtMs = performance.now();
   }
 
   /** Returns a name for the chosen files, usually a digest of their contents. Reads none of them. */
@@ -130,7 +141,7 @@ export class CommitInputReader {
     name: (chosen: readonly CommitEntry[]) => string = nameOfFiles,
   ): Promise<string> {
     const key = `${commit.url}\n${commit.sha}\n${rule}`;
-    return this.#names.get(key, async () => name(choose((await this.#list(commit)).entries)));
+    return this.#known.names.get(key, async () => name(choose((await this.#list(commit)).entries)));
   }
 
   /** Returns a selection that is complete in the store; makes it again if it is not. */
@@ -146,7 +157,8 @@ export class CommitInputReader {
   async #isStored(selection: Selection): Promise<boolean> {
     const trustMs = Math.max(leastTrustMs, selection.blobs.length * trustMsPerBlob);
     const now = performance.now();
-    const isTrusted = selection.seenAtMs > this.#doubtedAtMs && now - selection.seenAtMs < trustMs;
+    const isTrusted =
+      selection.seenAtMs > this.#known.doubtedAtMs && now - selection.seenAtMs < trustMs;
     if (isTrusted) return true;
     selection.looking ??= (async () => {
       try {
@@ -188,7 +200,7 @@ export class CommitInputReader {
     // Jobs that may read submodules read files of the commit, which is listed for these in any case.
     const { mirror, links } = await this.#list(commit);
     if (links.length === 0) return [];
-    const urls = await this.#submoduleUrls.get(`${mirror}\n${commit.sha}`, () =>
+    const urls = await this.#known.submoduleUrls.get(`${mirror}\n${commit.sha}`, () =>
       readSubmoduleUrls(git, mirror, commit.sha),
     );
     return urls === undefined ? [] : submodulesOf(commit.url, links, urls);
@@ -199,17 +211,19 @@ export class CommitInputReader {
     mirror: string,
     entries: readonly CommitEntry[],
   ): Promise<boolean> {
-    return this.#lfs.get(`${url}\n${sha}`, () => usesLfs(this.#services.git, mirror, entries));
+    return this.#known.lfs.get(`${url}\n${sha}`, () =>
+      usesLfs(this.#services.git, mirror, entries),
+    );
   }
 
   #mirrorOf(commit: CommitPlace): Promise<string> {
-    return this.#mirrors.get(`${commit.url}\n${commit.sha}`, () => this.#fetch(commit));
+    return this.#known.mirrors.get(`${commit.url}\n${commit.sha}`, () => this.#fetch(commit));
   }
 
   async #list(commit: CommitPlace): Promise<CommitTree & { readonly mirror: string }> {
     const key = `${commit.url}\n${commit.sha}`;
     const mirror = await this.#mirrorOf(commit);
-    const tree = await this.#trees.get(key, () =>
+    const tree = await this.#known.trees.get(key, () =>
       listCommitTree(this.#services.git, mirror, commit.sha),
     );
     return { mirror, ...tree };

@@ -34,7 +34,6 @@ export async function commitPrepared(
   /** The requests of the jobs to execute (`requestsOf`). */
   wanted: ReadonlyMap<PreparedJob, ExecutionRequest>,
   now: Date,
-  project: string,
 ): Promise<void> {
   const before = await stillTaken(
     tx,
@@ -72,10 +71,7 @@ export async function commitPrepared(
     .filter(({ job }) => !isAsWanted(job, after.get(takenKey(job))))
     .flatMap((job) => executionOf(job) ?? []);
   if (late.length > 0) await replaceExecutions(tx, await urgencyOf(tx, late));
-  await keepApproximations(
-    tx,
-    jobs.flatMap((job) => approximatedBy(job, project)),
-  );
+  await keepApproximations(tx, jobs.flatMap(approximatedBy));
   await beginChunks(tx, jobs, now);
   await advanceStoredGraphs(
     tx,
@@ -91,12 +87,12 @@ function isAsWanted(job: JobUrgency, now: JobUrgency | undefined): boolean {
   return now !== undefined && job.priority === now.priority && job.top === now.top;
 }
 
-function approximatedBy({ job, prepared }: PreparedJob, project: string): Approximated[] {
+function approximatedBy({ job, prepared }: PreparedJob): Approximated[] {
   if (prepared.kind !== "to-execute" && prepared.kind !== "hit") return [];
   if (prepared.names === undefined) return [];
   const { over, weak } = prepared.names;
   const action = prepared.kind === "hit" ? prepared.actionDigest : prepared.built.action.digest;
-  const { domain } = job;
+  const { domain, project } = job;
   return [
     ...(over === undefined
       ? []
@@ -115,23 +111,22 @@ async function beginChunks(tx: Tx, jobs: readonly PreparedJob[], now: Date): Pro
 /** Returns the requests to the queue for the jobs without a known result. */
 export async function requestsOf(
   jobs: readonly PreparedJob[],
-  project: string,
   chooseSizes: (requests: readonly ExecutionRequest[]) => Promise<readonly ExecutionRequest[]>,
 ): Promise<ReadonlyMap<PreparedJob, ExecutionRequest>> {
   const requests = jobs.flatMap((job) => {
-    const request = requestOf(job, project);
+    const request = requestOf(job);
     return request === undefined ? [] : [{ job, request }];
   });
   const sized = await chooseSizes(requests.map(({ request }) => request));
   return new Map(requests.map(({ job, request }, i) => [job, sized[i] ?? request]));
 }
 
-function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRequest | undefined {
+function requestOf({ job, prepared }: PreparedJob): ExecutionRequest | undefined {
   if (prepared.kind !== "to-execute") return undefined;
   const { built } = prepared;
   return {
     id: ExecutionId.parse(randomUUID()),
-    project,
+    project: job.project,
     domain: job.domain,
     actionDigest: built.action.digest,
     platform: built.platform,

@@ -36,6 +36,7 @@ import { CommitInputReader } from "./commit-inputs.ts";
 import { GraphId } from "./graph-id.ts";
 import { wholeGraph } from "./graph-page.store.ts";
 import { prepareReadyJobs } from "./graph-runner.ts";
+import type { InProject } from "./project-of-jobs.ts";
 import { onExecutionsFinished, onExecutionsProgress } from "./queue-events.ts";
 import { repositoryAccess } from "./repository-access.ts";
 import { submitGraph } from "./submit-graph.ts";
@@ -75,7 +76,6 @@ export async function farmOfGraphs(db: Db) {
   const evaluator = new TemplateEvaluator();
   const cache = new CatalogCache();
   const logger = pino({ level: "silent" });
-  const project = "main";
   const queue = await openExecutionQueue({
     db,
     clock: systemClock,
@@ -114,12 +114,15 @@ export async function farmOfGraphs(db: Db) {
     leaseMs: 15_000,
   });
   const repository = testRepository(root);
+  const trees = outputTrees(store);
+  /** Tests look at one store only. */
+  const inProject: InProject = (project) => ({ project, store, trees, inputs });
   const parts = {
     db,
     store,
-    trees: outputTrees(store),
+    trees,
     inputs,
-    project,
+    inProject,
     clock: systemClock,
     logger,
     transaction: <T>(work: (tx: Tx) => Promise<T>) => queue.transaction(work),

@@ -199,7 +199,10 @@ test("a job that cannot be prepared because of the farm shows the reason, and is
   const full = new Fault("unavailable", "the store is away");
   const broken = { ...farm.parts.store, put: () => Promise.reject(full) };
 
-  await prepareReadyJobs({ ...farm.parts, store: broken });
+  await prepareReadyJobs({
+    ...farm.parts,
+    inProject: (project) => ({ ...farm.parts.inProject(project), store: broken }),
+  });
 
   const [job] = (await wholeGraph(db, id))?.jobList ?? [];
   expect(job).toMatchObject({

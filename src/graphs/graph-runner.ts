@@ -10,11 +10,13 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { commitLookedAhead } from "./approximations/commit-looked-ahead.ts";
 import { lookAhead } from "./approximations/know-ahead.ts";
 import { commitPrepared, type PreparedJob, requestsOf } from "./commit-prepared.ts";
-import { type PreparationServices, prepareJob } from "./prepare-job.ts";
+import { prepareJob, type SharedPreparation } from "./prepare-job.ts";
+import type { InProject } from "./project-of-jobs.ts";
 import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-job.store.ts";
 
 /** The parts of a runner. */
-interface GraphRunnerParts extends PreparationServices {
+interface GraphRunnerParts extends SharedPreparation {
+  readonly inProject: InProject;
   /** The queue's own transaction: executions that are submitted in it are handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   /** The queue's function that chooses size classes for executions. No choice when absent. */
@@ -116,7 +118,7 @@ async function lookAheadOfInputs(
   blocked: readonly ReadyJob[],
 ): Promise<void> {
   const looked = await mapAtMost(preparedAtOnce, blocked, (job) =>
-    lookAhead(parts, job).catch((reason: unknown) => {
+    lookAhead(servicesFor(parts, job), job).catch((reason: unknown) => {
       const about = { graph: job.graphId, job: job.job, reason: messageOf(reason) };
       parts.logger.info(
         about,
@@ -129,13 +131,17 @@ async function lookAheadOfInputs(
   for (const hint of looked.flatMap(({ hints }) => hints)) parts.hint?.(hint);
 }
 
+function servicesFor(parts: GraphRunnerParts, { project }: ReadyJob) {
+  return { ...parts, ...parts.inProject(project) };
+}
+
 async function store(parts: GraphRunnerParts, prepared: readonly PreparedJob[]): Promise<void> {
   const { chooseSizes = async (requests) => requests } = parts;
-  const requests = await requestsOf(prepared, parts.project, chooseSizes);
+  const requests = await requestsOf(prepared, chooseSizes);
   for (let attempt = 1; ; attempt++) {
     try {
       return await parts.transaction((tx) =>
-        commitPrepared(tx, prepared, requests, parts.clock.now(), parts.project),
+        commitPrepared(tx, prepared, requests, parts.clock.now()),
       );
     } catch (reason) {
       const again = reason instanceof Fault && reason.code === "aborted" && attempt < mostTries;
@@ -155,10 +161,11 @@ async function prepareOrPostpone(
   job: ReadyJob,
 ): Promise<PreparedJob | undefined> {
   try {
+    const services = servicesFor(parts, job);
     // An input was lost; another server may have noticed it, so this server checks its cached
     // selections again.
-    if (job.inputLosses > 0) parts.inputs.doubt();
-    return { job, prepared: await prepareJob(parts, job) };
+    if (job.inputLosses > 0) services.inputs.doubt();
+    return { job, prepared: await prepareJob(services, job) };
   } catch (reason) {
     if (isOfTheJob(reason, job)) {
       return { job, prepared: { kind: "unpreparable", message: messageOf(reason) } };

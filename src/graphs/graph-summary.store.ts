@@ -14,6 +14,7 @@ const SummaryRow = z
   .object({
     id: z.string(),
     repository: z.string(),
+    project: z.string(),
     commit: z.string(),
     rev: z.string(),
     subject: z.string(),
@@ -50,7 +51,7 @@ const SummaryRow = z
   );
 
 const columns = sql`
-  graph.id, graph.repository, graph.commit, graph.rev, graph.subject, graph.author,
+  graph.id, graph.repository, graph.project, graph.commit, graph.rev, graph.subject, graph.author,
   graph.committed_at as "committedAt", graph.catalog,
   graph.template_catalog as templates, graph.set_id as set,
   (select name from named_set where named_set.id = graph.set_id) as "setName", graph.parent_id as "parentId",
@@ -116,7 +117,12 @@ export function listGraphs(
   );
 }
 
-const RepositoryRow = z.object({ name: z.string(), url: z.string(), graphs: z.number() });
+const RepositoryRow = z.object({
+  name: z.string(),
+  url: z.string(),
+  project: z.string(),
+  graphs: z.number(),
+});
 
 /**
  * Repositories with a branch among the places, the one with the newest graph first. Only graphs at the places count.
@@ -125,7 +131,7 @@ export async function listRepositories(tx: Tx, places: PlacePatterns): Promise<R
   const repositories = await tx.many(
     RepositoryRow,
     sql`
-      select repository.name, repository.url, count(graph.id) as graphs
+      select repository.name, repository.url, repository.project, count(graph.id) as graphs
       from repository
       left join graph on graph.repository = repository.name
         and ${inPlaces(places, sql`graph.repository`, sql`graph.branch`)}

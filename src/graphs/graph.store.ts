@@ -90,7 +90,7 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
     insert into graph (id, repository, commit, rev, subject, author, committed_at, catalog,
                        parameters, domain, skip_cache, counts, branch, switches, priority, priority_cap,
                        top, submitted_by, set_id, parent_id, parent_kind, parent_job, template_catalog,
-                       named, selection, given, ttl_ms, definitions_tree, outsiders)
+                       named, selection, given, ttl_ms, definitions_tree, outsiders, project)
     values (${graph.id}, ${graph.repository}, ${graph.commit}, ${graph.rev}, ${graph.subject},
             ${graph.author}, ${graph.committedAt}, ${graph.catalog.digest},
             ${JSON.stringify(graph.parameters)}::jsonb, ${graph.domain}, ${graph.skipCache},
@@ -101,7 +101,8 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
             ${graph.choice?.named ?? null}, ${graph.choice?.selection ?? null},
             ${graph.choice?.given ? JSON.stringify(graph.choice.given) : null}::jsonb, ${graph.ttlMs ?? null},
             ${graph.definitionsTree ?? null},
-            ${graph.outsiders ? JSON.stringify(graph.outsiders) : null}::jsonb)
+            ${graph.outsiders ? JSON.stringify(graph.outsiders) : null}::jsonb,
+            (select project from repository where name = ${graph.repository}))
     on conflict (id) do nothing
   `);
   if (inserted === 0) return false;

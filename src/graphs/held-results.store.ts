@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Digest, parseDigestKey } from "#core/digest.ts";
+import { parseDigestKey } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
@@ -7,6 +7,8 @@ const Place = z.object({ graph: z.string(), job: z.string(), run: z.number(), ba
 
 const HeldResult = z.object({
   ...Place.shape,
+  /** Where the blobs are that it names. */
+  project: z.string(),
   actionDigest: z
     .string()
     .nullable()
@@ -38,7 +40,7 @@ async function* resultsOf(tx: Tx, which: Sql): AsyncGenerator<HeldResult, void, 
     const page: HeldResult[] = await tx.many(
       HeldResult,
       sql`
-        select made.graph_id as graph, made.job, made.run, made.batch,
+        select made.graph_id as graph, made.job, made.run, made.batch, graph.project,
           made.action_digest as "actionDigest", made.result
         from graph cross join lateral (
           select graph_id, job, number as run, 0 as batch, action_digest, result
@@ -61,13 +63,19 @@ async function* resultsOf(tx: Tx, which: Sql): AsyncGenerator<HeldResult, void, 
   }
 }
 
-const InputRoot = z.object({ root: z.string().transform(parseDigestKey) });
+const InputRoot = z.object({
+  project: z.string(),
+  root: z.string().transform(parseDigestKey),
+});
 
 /** Returns the files that all batches of unfinished chunked runs see. */
-export async function rootsOfChunkedRuns(tx: Tx): Promise<Digest[]> {
-  const rows = await tx.many(
+export function rootsOfChunkedRuns(tx: Tx): Promise<z.infer<typeof InputRoot>[]> {
+  return tx.many(
     InputRoot,
-    sql`select distinct input_root as root from chunked_run where state <> 'over'`,
+    sql`
+      select distinct graph.project, input_root as root
+      from chunked_run join graph on graph.id = chunked_run.graph_id
+      where chunked_run.state <> 'over'
+    `,
   );
-  return rows.map(({ root }) => root);
 }

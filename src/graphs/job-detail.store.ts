@@ -156,6 +156,8 @@ function outputsIn(bytes: Uint8Array): Run["outputs"] {
 }
 
 export const RunOutput = z.object({
+  /** Where its log and its outputs are. */
+  project: z.string(),
   executionId: ExecutionId.nullable(),
   actionDigest: z.string().nullable(),
   attempt: z.number(),
@@ -175,10 +177,10 @@ export async function runOutput(
   const [row] = await tx.many(
     RunOutput,
     sql`
-      select execution_id as "executionId", action_digest as "actionDigest", attempt, result,
+      select graph.project, execution_id as "executionId", action_digest as "actionDigest", attempt, result,
              cached_from_graph as "cachedFromGraph", cached_from_job as "cachedFromJob"
-      from run
-      where graph_id = ${graphId} and job = ${job} and number = ${number}
+      from run join graph on graph.id = run.graph_id
+      where graph_id = ${graphId} and job = ${job} and run.number = ${number}
     `,
   );
   return row;

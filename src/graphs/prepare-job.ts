@@ -1,7 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { lookUpActionResult } from "#actions/action-cache.ts";
-import type { OutputTrees } from "#actions/output-trees.ts";
-import type { BlobStore } from "#cas/blob-store.ts";
 import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
 import { layOver } from "#cas/lay-over.ts";
 import type { Digest } from "#core/digest.ts";
@@ -14,8 +12,9 @@ import { type Approximations, approximationsOf } from "./approximations/know-ahe
 import { rulesOf, takeFoundInputs } from "./approximations/take-found-inputs.ts";
 import { type BuiltAction, buildAction } from "./build-action.ts";
 import { type PreparedChunks, prepareChunks } from "./chunks/prepare-chunks.ts";
-import type { CommitInputReader, CommitInputs } from "./commit-inputs.ts";
+import type { CommitInputs } from "./commit-inputs.ts";
 import { graphFileOf } from "./kinds/definitions-of-child.ts";
+import type { ProjectOfJobs } from "./project-of-jobs.ts";
 import type { ReadyJob } from "./ready-job.store.ts";
 import { rightsOfJob } from "./rights-of-job.ts";
 import { latestResults } from "./run.store.ts";
@@ -28,12 +27,12 @@ type ReferToSecrets = (
   place: Pick<ReadyJob, "repository" | "branch" | "domain">,
 ) => Promise<readonly SecretReference[]>;
 
-export interface PreparationServices {
+/** The services for a job of one project. */
+export interface PreparationServices extends SharedPreparation, ProjectOfJobs {}
+
+/** The part of the services that is the same for all projects. */
+export interface SharedPreparation {
   readonly db: Db;
-  readonly store: BlobStore;
-  readonly trees: OutputTrees;
-  readonly inputs: CommitInputReader;
-  readonly project: string;
   /** Absent when no secrets are stored. */
   readonly secrets?: ReferToSecrets | undefined;
   /** Replaces the tag of a container image by its digest. Absent: workers do it. */

@@ -29,6 +29,8 @@ const ReadyJob = z.object({
   branch: z.string(),
   url: z.string(),
   commit: CommitSha,
+  /** Where its inputs, outputs and results are. */
+  project: z.string(),
   domain: TrustDomain,
   skipCache: z.boolean(),
   /** The submitter of the graph. */
@@ -90,7 +92,7 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
       )
       select taken.graph_id as "graphId", taken.name as job, taken.is_blocked as "isBlocked", taken.preparing_epoch as epoch,
              taken.preparing_failures as failures, taken.input_losses as "inputLosses", taken.wanted as cause, definition.body as definition,
-             graph.repository, graph.branch, repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache",
+             graph.repository, graph.branch, repository.url, graph.commit, graph.project, graph.domain, graph.skip_cache as "skipCache",
              graph.submitted_by as "submittedBy",
              -- least() passes over the null of no cap.
              least(graph.priority + taken.priority, graph.priority_cap) as priority, graph.top,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { projectForNew } from "./project-of-repository.store.ts";
 import { repositoryName } from "./repository-name.ts";
 
 const Name = z.object({ name: z.string() });
@@ -19,7 +20,10 @@ export async function nameRepository(tx: Tx, url: string): Promise<string> {
   for (const name of [plain, marked]) {
     // Whichever constraint fails, the existing rows decide what to do.
     await tx.run(
-      sql`insert into repository (name, url) values (${name}, ${url}) on conflict do nothing`,
+      sql`
+        insert into repository (name, url, project)
+        values (${name}, ${url}, ${await projectForNew(tx, name)}) on conflict do nothing
+      `,
     );
     const [row] = await known();
     if (row !== undefined) return row.name;

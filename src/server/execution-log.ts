@@ -25,11 +25,11 @@ export async function readExecutionLog(
 ): Promise<LogPiece | undefined> {
   const [view] = await readExecutions(services.db, [id]);
   if (view === undefined || (of !== undefined && view.project !== of)) return undefined;
-  const blobs = services.blobsOf(view.project);
   const result = view.finished?.result ?? null;
   const attempt = Math.max(1, view.attempt);
   if (stream === "stdout") {
     const run = {
+      project: view.project,
       executionId: id,
       actionDigest: digestKey(view.actionDigest),
       attempt,
@@ -37,9 +37,12 @@ export async function readExecutionLog(
       cachedFromGraph: null,
       cachedFromJob: null,
     };
-    return readRunLog({ db: services.db, blobs }, run, offset, most);
+    return readRunLog(services, run, offset, most);
   }
-  const bytes = result === null ? noBytes : await stderrOf(blobs, view, result, offset, most);
+  const bytes =
+    result === null
+      ? noBytes
+      : await stderrOf(services.blobsOf(view.project), view, result, offset, most);
   const complete = view.state.kind === "finished" && bytes.length < most;
   return { bytes, nextOffset: offset + bytes.length, complete, attempt };
 }
@@ -50,12 +53,18 @@ export async function endOfExecutionLog(
   { id, project, actionDigest, attempt, finished }: ExecutionView,
   most: number,
 ): Promise<Uint8Array> {
-  const blobs = services.blobsOf(project);
   const result = finished?.result === undefined ? null : new Uint8Array(finished.result);
   const size = result === null ? 0 : sizeOfStderr(result);
   if (result !== null && size > 0)
-    return stderrOf(blobs, { actionDigest }, result, Math.max(0, size - most), most);
+    return stderrOf(
+      services.blobsOf(project),
+      { actionDigest },
+      result,
+      Math.max(0, size - most),
+      most,
+    );
   const run = {
+    project,
     executionId: id,
     actionDigest: digestKey(actionDigest),
     attempt: Math.max(1, attempt),
@@ -63,7 +72,7 @@ export async function endOfExecutionLog(
     cachedFromGraph: null,
     cachedFromJob: null,
   };
-  return endOfRunLog({ db: services.db, blobs }, run, most);
+  return endOfRunLog(services, run, most);
 }
 
 function sizeOfStderr(bytes: Uint8Array): number {

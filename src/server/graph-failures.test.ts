@@ -36,7 +36,7 @@ test("says what failed, since which commit, and how its log ends", async () => {
   const bad = await run("bad", true);
   const worse = await run("worse", true);
 
-  const found = await graphFailures({ db, blobs: farm.store }, worse.id, true);
+  const found = await graphFailures({ db, blobsOf: () => farm.store }, worse.id, true);
 
   expect(found).toMatchObject({ graph: worse.id, more: 0, skipped: 1 });
   expect(found?.failures.map(({ job, because }) => [job, because])).toEqual([
@@ -64,10 +64,10 @@ test("says what failed, since which commit, and how its log ends", async () => {
 test("an action that succeeded before and fails now is flaky", async () => {
   await run("same", false);
   const { id } = await run("same ", true);
-  const first = await graphFailures({ db, blobs: farm.store }, id, true);
+  const first = await graphFailures({ db, blobsOf: () => farm.store }, id, true);
   const again = await run("same", true);
 
-  const second = await graphFailures({ db, blobs: farm.store }, again.id, true);
+  const second = await graphFailures({ db, blobsOf: () => farm.store }, again.id, true);
 
   expect(first?.failures[0]?.flaky).toBe(false);
   expect(second?.failures[0]?.flaky).toBe(true);
@@ -76,7 +76,7 @@ test("an action that succeeded before and fails now is flaky", async () => {
 test("who may not read logs gets none", async () => {
   const { id } = await run("secret", true);
 
-  const found = await graphFailures({ db, blobs: farm.store }, id, false);
+  const found = await graphFailures({ db, blobsOf: () => farm.store }, id, false);
 
   expect(found?.failures.map(({ log }) => log)).toEqual([null, null]);
 });
@@ -84,7 +84,7 @@ test("who may not read logs gets none", async () => {
 test("one job can be asked for", async () => {
   const { id } = await run("single", true);
 
-  const found = await graphFailures({ db, blobs: farm.store }, id, true, "tidy");
+  const found = await graphFailures({ db, blobsOf: () => farm.store }, id, true, "tidy");
 
   expect(found?.failures.map(({ job }) => job)).toEqual(["tidy"]);
   expect(found?.skipped).toBe(1);

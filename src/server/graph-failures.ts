@@ -14,7 +14,7 @@ const excerptLines = 20;
 /** In which the error is looked for, in bytes. */
 const endBytes = 64 * 1024;
 
-type Services = { readonly db: Db; readonly blobs: BlobStore };
+type Services = { readonly db: Db; readonly blobsOf: (project: string) => BlobStore };
 
 /**
  * Returns what failed in a graph, since when, and the ends of the logs; undefined when there is no such graph.

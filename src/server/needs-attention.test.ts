@@ -6,6 +6,7 @@ import { needsAttention } from "./needs-attention.ts";
 const graph = (over: Partial<GraphSummary>): GraphSummary => ({
   id: "1",
   repository: "app",
+  project: "default",
   commit: "c".repeat(40),
   rev: "main",
   subject: "A change",

@@ -24,6 +24,7 @@ import { openQueue } from "./open-queue.ts";
 import { openRepositories } from "./open-repositories.ts";
 import { openStores } from "./open-stores.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
+import { projectsOfJobs } from "./projects-of-jobs.ts";
 import { queueTasks } from "./queue-tasks.ts";
 import { retentionTasks } from "./retention-tasks.ts";
 import type { Services } from "./services.ts";
@@ -33,7 +34,7 @@ import { startLabServices } from "./start-lab-services.ts";
 import { stopAll } from "./stop-all.ts";
 import { watchForIdleness } from "./watch-for-idleness.ts";
 
-/** Until graphs have their own projects, all work that a farm starts itself belongs to this one. */
+/** The project of the benchmark lab, and of graphs unless their repository has another one. */
 const project = defaultProject;
 
 /** Opens all services in the order of their dependencies. When one fails to open, the earlier ones are closed again. */
@@ -102,7 +103,7 @@ export async function openServices(
       project,
       keep,
     });
-    const { stores, blobs, certain, trees, treesOf } = stored;
+    const { stores, storeOf, blobs, certain, trees, treesOf } = stored;
     const repositories = await openRepositories(config, {
       directory,
       db,
@@ -112,6 +113,7 @@ export async function openServices(
       keep,
     });
     const { git, mirrors, inputs, access, forges, isWatched, privateHosts } = repositories;
+    const inProject = projectsOfJobs({ storeOf, treesOf, inputs });
     const { scaling, pricePerWorkerMinute } = config;
     const queued = await openQueue({ db, clock, logger, idle, treesOf, inputs, scaling, keep });
     const { queue, operations } = queued;
@@ -120,11 +122,9 @@ export async function openServices(
       clock,
       logger,
       idle,
-      certain,
-      blobs,
-      trees,
+      storesOf: storeOf,
+      inProject,
       inputs,
-      project,
       queue,
       secrets,
       resolveImage: imageResolver(config, privateHosts),
@@ -202,13 +202,13 @@ export async function openServices(
       isWatched,
       wayIn: (address, by) => wayIn({ db, forges: forges.forges }, address, by),
       inputs,
+      inProject,
       evaluator,
       cache,
       sources,
       forges,
       dataDir: directory.path,
       labTimes: times,
-      project,
       pricePerWorkerMinute,
       desiredWorkers: desiredWorkersService({
         db,

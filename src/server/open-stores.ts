@@ -132,6 +132,7 @@ export async function openStores(
     standing,
     writeQuota,
     projectShare,
+    storeOf,
     blobsOf,
     treesOf,
     blobs,

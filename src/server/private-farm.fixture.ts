@@ -1,12 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
+import type { Digest } from "#core/digest.ts";
 import { readingVerbs } from "#core/verb.ts";
-import { Execution } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import {
+  ActionResultSchema,
+  Execution,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { askServer, postTo } from "../../test/support/ask-server.ts";
 import { sampleRepository } from "../../test/support/sample-repository.ts";
+import type { Services } from "./services.ts";
 import { aClosedFarm, thingsNamed, upload } from "./two-projects.fixture.ts";
 
 /** Names of objects as callers write them: of another project's objects, or of objects that never existed. */
@@ -27,6 +33,16 @@ export interface ObjectNames {
 const definitions = (job: string) =>
   ["version: 1", "jobs:", `  ${job}:`, "    inputs: []", "    commands: echo hello", ""].join("\n");
 
+/** A job that a worker of the fixture ends: no other worker serves its pool. */
+const endedJob = [
+  "  ended:",
+  "    inputs: []",
+  "    platform: {pool: ended}",
+  "    commands: make",
+  "    outputs: out",
+  "",
+].join("\n");
+
 /**
  * A private farm with the repository and the project of one team, and a reader of another team.
  *
@@ -36,7 +52,9 @@ export async function aPrivateFarm(database: "shared" | "own" = "shared") {
   const farm = await aClosedFarm({}, database);
   const root = await farm.tokenOf("second-root", ["*"]);
   await askServer(farm.server, "PUT", "/access", { access: "private" }, root);
-  const team = await sampleRepository({ ".grange/farm.yml": definitions("alpha-job") });
+  const team = await sampleRepository({
+    ".grange/farm.yml": definitions("alpha-job") + endedJob,
+  });
   const source = await sampleRepository({ ".grange/farm.yml": definitions("own-job") });
   // Its name is unlike that of the other team's: messages propose similar names that the caller may know of.
   const own = join(source.path, "beta");
@@ -51,6 +69,7 @@ export async function aPrivateFarm(database: "shared" | "own" = "shared") {
   const shown = async (id: string) =>
     Shown.parse((await askServer(farm.server, "GET", `/graphs/${id}`, undefined, root)).body);
   const { repository, commit, templates } = await shown(graph);
+  const made = await endJob(farm.server.services);
 
   const builder = farm.asker(
     "team/alpha",
@@ -71,6 +90,14 @@ export async function aPrivateFarm(database: "shared" | "own" = "shared") {
       farm.server,
       "/grants",
       { principal: "beta-reader", verb, repository: "team/beta" },
+      root,
+    );
+  // The project of build tools that name none.
+  for (const verb of ["read", "execute"])
+    await postTo(
+      farm.server,
+      "/grants",
+      { principal: "beta-reader", verb, repository: "default" },
       root,
     );
 
@@ -108,11 +135,48 @@ export async function aPrivateFarm(database: "shared" | "own" = "shared") {
     ownGraph,
     theirs,
     nobodys,
+    /** The output and the log of a job of `theirs.repository`. */
+    made,
     async stop() {
       await farm.stop();
       await Promise.all([team.remove(), source.remove()]);
     },
   };
+}
+
+/** Does the work of a worker: ends the only job of its pool with an output and a log. */
+async function endJob({ queue, blobsOf }: Services): Promise<{ output: Digest; log: Digest }> {
+  const worker = { name: "of-the-fixture", instanceId: randomUUID() };
+  await queue.register({
+    ...worker,
+    platform: { pool: "ended" },
+    sizeClass: 1,
+    slots: 1,
+    cpus: null,
+    memoryBytes: null,
+    version: "0",
+    facilities: {},
+    transport: "pull",
+    host: "",
+    leaseMs: null,
+  });
+  const [leased] = await queue.claim(worker, 1, 60_000, new AbortController().signal);
+  if (leased === undefined) throw new Error("the job was not queued");
+  await queue.started(leased.lease, new Date());
+  const store = blobsOf(leased.project);
+  const [output, log] = [Buffer.from("an output of alpha"), Buffer.from("a log of alpha")];
+  for (const bytes of [output, log]) await store.put(digestOf(bytes), bytes);
+  const result = create(ActionResultSchema, {
+    outputFiles: [{ path: "out", digest: toDigestMessage(digestOf(output)) }],
+    stdoutDigest: toDigestMessage(digestOf(log)),
+  });
+  await queue.finish({
+    lease: leased.lease,
+    outcome: "succeeded",
+    exitCode: 0,
+    result: toBinary(ActionResultSchema, result),
+  });
+  return { output: digestOf(output), log: digestOf(log) };
 }
 
 /** Returns the name of an operation that waits for a worker. */

@@ -29,23 +29,28 @@ const mostRuns = 5;
  */
 export function provenanceOf({
   db,
-  blobs,
+  blobsOf,
   farmKey,
-  project,
-  trees,
-}: Pick<Services, "db" | "blobs" | "farmKey" | "project" | "trees">): (
+  treesOf,
+}: Pick<Services, "db" | "blobsOf" | "farmKey" | "treesOf">): (
   digest: string,
   mayRead: (place: Where) => boolean,
 ) => Promise<Provenance | undefined> {
-  const actionOf = async (digest: string): Promise<Action | undefined> => {
-    const bytes = await blobs.get(parseDigestKey(digest));
+  const actionOf = async ({ project, actionDigest }: AttestedRunRow) => {
+    const bytes = await blobsOf(project).get(parseDigestKey(actionDigest));
     return bytes === undefined ? undefined : fromBinary(ActionSchema, bytes);
   };
   /** Whether the farm signed the result in the row of the run. If not, the row may have been changed. */
-  const isSealed = async ({ actionDigest, executionId, attempt, result }: AttestedRunRow) => {
+  const isSealed = async ({
+    project,
+    actionDigest,
+    executionId,
+    attempt,
+    result,
+  }: AttestedRunRow) => {
     const action = parseDigestKey(actionDigest);
     const found = await resultsOfActions(db, project, [protectedDomain], [action]);
-    return (await trees.seals.thatHold(found)).some(
+    return (await treesOf(project).seals.thatHold(found)).some(
       ({ origin, result: sealed }) =>
         origin.kind === "execution" &&
         origin.executionId === executionId &&
@@ -69,7 +74,7 @@ export function provenanceOf({
     const envelopes = [];
     for (const { at, row } of made) {
       if (row === undefined || !mayRead(row.graph) || !(await isSealed(row))) continue;
-      const action = await actionOf(row.actionDigest);
+      const action = await actionOf(row);
       const run = attested(at, row, action, farmKey.id);
       const isThere = run.outputs.some(
         ({ digest: one }) => one === digest || one.startsWith(`${digest}/`),

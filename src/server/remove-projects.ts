@@ -3,30 +3,52 @@ import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import { forgetBegun, listBegun } from "#access/projects/begun-project.store.ts";
 import type { Project, RemovedProjects, RemoveProjects } from "#api/project.ts";
-import { namespaceOf } from "#cas/namespaces/namespace.ts";
+import { type Namespace, namespaceOf } from "#cas/namespaces/namespace.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
+import { projectsOfRepositories } from "#graphs/project-of-repository.store.ts";
 import { youngMs } from "./retention/worth-of-blobs.ts";
 import type { Services } from "./services.ts";
 
-/** Lists projects with blobs, and removes unused ones. */
+/** Lists projects with blobs or repositories, and removes unused ones. */
 interface ProjectRemoval {
   projects(): Promise<Project[]>;
   /** A removal leaves an entry in the audit. */
   removeProjects(wanted: z.output<typeof RemoveProjects>, by: Principal): Promise<RemovedProjects>;
 }
 
+interface KnownProject {
+  readonly name: string;
+  readonly begunBy: string | null;
+  readonly begunAt: Date | null;
+  readonly repositories: readonly string[];
+}
+
 export function projectRemoval({ db, stores }: Pick<Services, "db" | "stores">): ProjectRemoval {
   /** Each project with its name if that is known, in the order of directories. */
   async function listed() {
-    const [begun, namespaces] = await Promise.all([listBegun(db), stores.namespaces()]);
-    const byNamespace = new Map(begun.map((each) => [namespaceOf(each.name), each]));
-    const withoutBlobs = begun
-      .map(({ name }) => namespaceOf(name))
-      .filter((namespace) => !namespaces.includes(namespace));
-    return [...namespaces, ...withoutBlobs].toSorted().map((namespace) => {
-      const known = byNamespace.get(namespace);
-      return { namespace, known, shown: known?.name ?? namespace };
+    const [begun, uses, namespaces] = await Promise.all([
+      listBegun(db),
+      projectsOfRepositories(db),
+      stores.namespaces(),
+    ]);
+    const known = new Map<Namespace, KnownProject>();
+    for (const { name, begunBy, begunAt } of begun)
+      known.set(namespaceOf(name), { name, begunBy, begunAt, repositories: [] });
+    for (const { project: name, repository } of uses) {
+      if (name === defaultProject) continue;
+      const namespace = namespaceOf(name);
+      const project = known.get(namespace) ?? {
+        name,
+        begunBy: null,
+        begunAt: null,
+        repositories: [],
+      };
+      known.set(namespace, { ...project, repositories: [...project.repositories, repository] });
+    }
+    return [...new Set([...namespaces, ...known.keys()])].toSorted().map((namespace) => {
+      const project = known.get(namespace);
+      return { namespace, known: project, shown: project?.name ?? namespace };
     });
   }
 
@@ -36,6 +58,9 @@ export function projectRemoval({ db, stores }: Pick<Services, "db" | "stores">):
     withBlobs: boolean,
   ): Promise<string | undefined> {
     const { namespace, known, shown } = project;
+    const [user] = known?.repositories ?? [];
+    if (user !== undefined)
+      return `the repository ${user} keeps its blobs there: give it another project first (grange repository set)`;
     // File times on disks come from the clock of their own machine.
     const before = new Date(systemClock.now().getTime() - youngMs);
     const left = await stores.remove(namespace, withBlobs ? before : undefined);
@@ -61,7 +86,8 @@ export function projectRemoval({ db, stores }: Pick<Services, "db" | "stores">):
           name: known?.name ?? null,
           directory: namespace,
           begunBy: known?.begunBy ?? null,
-          begunAt: known?.begunAt.toISOString() ?? null,
+          begunAt: known?.begunAt?.toISOString() ?? null,
+          repositories: [...(known?.repositories ?? [])],
           ...(await stores.usage(namespace)),
         });
       }

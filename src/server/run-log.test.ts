@@ -18,6 +18,7 @@ async function finishedRun(): Promise<RunOutput> {
   await blobs.put(digestOf(log), log);
   const result = create(ActionResultSchema, { stdoutDigest: toDigestMessage(digestOf(log)) });
   return {
+    project: "default",
     executionId: null,
     actionDigest: null,
     attempt: 2,
@@ -34,7 +35,7 @@ test.each([
   // A reader that followed a longer log, of an attempt that has ended.
   { offset: 1_000_000, most: 100, text: "", complete: true },
 ])("a kept log gives from byte $offset at most $most", async ({ offset, most, text, complete }) => {
-  const piece = await readRunLog({ db, blobs }, await finishedRun(), offset, most);
+  const piece = await readRunLog({ db, blobsOf: () => blobs }, await finishedRun(), offset, most);
 
   expect({ ...piece, bytes: Buffer.from(piece.bytes).toString() }).toEqual({
     bytes: text,
@@ -45,7 +46,8 @@ test.each([
 });
 
 test("a log whose blob is gone, and that no table holds, says so in a line", async () => {
-  const [run, gone] = [await finishedRun(), { db, blobs: memoryBlobStore() }];
+  const empty = memoryBlobStore();
+  const [run, gone] = [await finishedRun(), { db, blobsOf: () => empty }];
 
   const [start, rest] = [await readRunLog(gone, run, 0, 8), await readRunLog(gone, run, 8, 100)];
 
@@ -67,7 +69,7 @@ test("a log of an action that is named by BLAKE3 is found by the same", async ()
     result: toBinary(ActionResultSchema, result),
   };
 
-  const piece = await readRunLog({ db, blobs: kept }, run, 0, 100);
+  const piece = await readRunLog({ db, blobsOf: () => kept }, run, 0, 100);
 
   expect(Buffer.from(piece.bytes)).toEqual(log);
 });

@@ -13,6 +13,11 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { LogPiece } from "./log-piece.ts";
 
+interface RunLogServices {
+  readonly db: Db;
+  readonly blobsOf: (project: string) => BlobStore;
+}
+
 /**
  * Returns a piece of a run's log from the place where the log is stored now.
  *
@@ -21,14 +26,14 @@ import type { LogPiece } from "./log-piece.ts";
  * removed, the function returns what the tables have, or else a line that says that the log is gone.
  */
 export async function readRunLog(
-  services: { readonly db: Db; readonly blobs: BlobStore },
+  services: RunLogServices,
   run: RunOutput,
   offset: number,
   most: number,
 ): Promise<LogPiece> {
   if (run.result !== null) {
     const kept = await stdoutOf(
-      services.blobs,
+      services.blobsOf(run.project),
       fromBinary(ActionResultSchema, run.result),
       run.actionDigest === null ? "sha256" : functionOf(parseDigestKey(run.actionDigest)),
       offset,
@@ -56,7 +61,7 @@ export async function readRunLog(
 
 /** Returns the last bytes of the log of a run that has ended. */
 export async function endOfRunLog(
-  services: { readonly db: Db; readonly blobs: BlobStore },
+  services: RunLogServices,
   run: RunOutput,
   most: number,
 ): Promise<Uint8Array> {

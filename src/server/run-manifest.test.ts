@@ -64,7 +64,8 @@ async function manifestOf(files: Readonly<Record<string, string>>, more: Partial
     ...more,
   };
   const job = sampleEnded("test/unit", 0, 5_000);
-  return runManifest(blobs, { graph: sampleGraph([job]), job }, run, {
+  return runManifest(() => blobs, { graph: sampleGraph([job]), job }, run, {
+    project: "default",
     executionId: null,
     actionDigest: null,
     attempt: 1,

@@ -9,7 +9,7 @@ import { readRunOutput } from "./run-output.ts";
 
 /** Writes a finished run's manifest; throws `failed_precondition` for an unfinished run. */
 export async function runManifest(
-  blobs: BlobStore,
+  blobsOf: (project: string) => BlobStore,
   { graph, job }: Pick<JobDetail, "graph" | "job">,
   run: Run,
   output: RunOutput,
@@ -49,7 +49,7 @@ export async function runManifest(
     })),
     log: { url: `${url}/log`, digest: logDigestOf(output) },
     findings: { failureClass, errorLines, numbers },
-    ...(await extraOf(blobs, run, output)),
+    ...(await extraOf(blobsOf, run, output)),
   };
 }
 
@@ -61,7 +61,7 @@ function logDigestOf({ result }: RunOutput): string | null {
 
 /** Returns the job's own part of the manifest. An invalid part does not make the run fail, and hides no other part. */
 async function extraOf(
-  blobs: BlobStore,
+  blobsOf: (project: string) => BlobStore,
   run: Run,
   output: RunOutput,
 ): Promise<Pick<RunManifest, "extra" | "extraProblem">> {
@@ -72,7 +72,7 @@ async function extraOf(
     return problem(`${extraManifestFile} has ${file.sizeBytes} bytes, more than ${mostExtraBytes}`);
   }
   try {
-    const found = await readRunOutput(blobs, output, extraManifestFile);
+    const found = await readRunOutput(blobsOf, output, extraManifestFile);
     if (found === undefined) return problem(`${extraManifestFile} is not kept any more`);
     const chunks: Uint8Array[] = [];
     for await (const chunk of found.chunks) chunks.push(chunk);

@@ -6,14 +6,21 @@ import { Fault } from "#core/fault.ts";
 import type { RunOutput } from "#graphs/job-detail.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
+/** Returns the blobs of a project. */
+type BlobsOf = (project: string) => BlobStore;
+
 /** Returns the digest of one file among a run's outputs; it may be inside an output directory. */
 export async function findRunOutput(
-  blobs: BlobStore,
+  blobsOf: BlobsOf,
   run: RunOutput,
   path: string,
 ): Promise<Digest | undefined> {
   if (run.result === null) return undefined;
-  const entries = await outputOf(blobs, fromBinary(ActionResultSchema, run.result), path);
+  const entries = await outputOf(
+    blobsOf(run.project),
+    fromBinary(ActionResultSchema, run.result),
+    path,
+  );
   const [entry] = entries ?? [];
   if (entry === undefined) return undefined;
   if (entry.kind !== "file" || entry.path !== path) {
@@ -24,13 +31,13 @@ export async function findRunOutput(
 
 /** Returns the bytes of one file among a run's outputs; it may be inside an output directory. */
 export async function readRunOutput(
-  blobs: BlobStore,
+  blobsOf: BlobsOf,
   run: RunOutput,
   path: string,
 ): Promise<{ readonly digest: Digest; readonly chunks: AsyncIterable<Uint8Array> } | undefined> {
-  const digest = await findRunOutput(blobs, run, path);
+  const digest = await findRunOutput(blobsOf, run, path);
   if (digest === undefined) return undefined;
-  const chunks = await blobs.read(digest);
+  const chunks = await blobsOf(run.project).read(digest);
   if (chunks === undefined) {
     throw new Fault("not_found", `"${path}" was made, but is no longer kept; run the job again`);
   }

@@ -21,6 +21,7 @@ import type { Mirrors } from "#git/fetch-commit.ts";
 import type { Git } from "#git/run-git.ts";
 import type { CatalogCache } from "#graphs/catalogs/catalog-cache.ts";
 import type { CommitInputReader } from "#graphs/commit-inputs.ts";
+import type { InProject } from "#graphs/project-of-jobs.ts";
 import type { RepositoryAccess } from "#graphs/repository-access.ts";
 import type { AskingNotes } from "#invocations/asking-notes.ts";
 import type { OperationService } from "#invocations/operation-service.ts";
@@ -58,7 +59,7 @@ export interface Services extends Service {
   readonly projectShare: ProjectShare;
   readonly blobsOf: (project: string) => BlobStore;
   readonly treesOf: (project: string) => OutputTrees;
-  /** The blobs of the farm's own work: graphs, and the benchmark lab. */
+  /** The blobs of the benchmark lab. */
   readonly blobs: BlobStore;
   readonly trees: OutputTrees;
   /** The size of the store of all projects, and the data that was removed from it. */
@@ -75,6 +76,8 @@ export interface Services extends Service {
   readonly isWatched: (repository: string) => Promise<boolean>;
   readonly wayIn: (address: string, by: Principal) => Promise<string>;
   readonly inputs: CommitInputReader;
+  /** Where graphs keep their blobs, by project. */
+  readonly inProject: InProject;
   readonly evaluator: TemplateEvaluator;
   readonly cache: CatalogCache;
   /** The sources of the artifacts of benchmark suites. */
@@ -84,7 +87,6 @@ export interface Services extends Service {
   readonly dataDir: string;
   /** The time limits between the benchmark lab and its collectors. */
   readonly labTimes: LabTimes;
-  readonly project: string;
   /** The price per minute of a busy worker; 0 when no price is set. */
   readonly pricePerWorkerMinute: number;
   /** The desired number of workers of each size class. */

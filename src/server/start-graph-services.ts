@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { SecretService } from "#access/secrets/secret-service.ts";
-import type { OutputTrees } from "#actions/output-trees.ts";
-import type { BlobStore } from "#cas/blob-store.ts";
+import type { ProjectStore } from "#cas/namespaces/project-blobs.ts";
 import type { Clock } from "#core/clock.ts";
 import type { IdleState } from "#core/idle-state.ts";
 import type { Db } from "#db/db.ts";
@@ -14,6 +13,7 @@ import type { CommitInputReader } from "#graphs/commit-inputs.ts";
 import { startGraphRunner } from "#graphs/graph-runner.ts";
 import { serveServerJobs } from "#graphs/kinds/serve-server-jobs.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
+import type { InProject } from "#graphs/project-of-jobs.ts";
 import type { RepositoryAccess } from "#graphs/repository-access.ts";
 import { startSearchLoop } from "#searches/search-loop.ts";
 import type { ServerConfig } from "./config.ts";
@@ -24,12 +24,9 @@ interface GraphServiceParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly idle: IdleState;
-  readonly blobs: BlobStore;
-  /** The same blobs; presence is looked up each time, without a cache. */
-  readonly certain: BlobStore;
-  readonly trees: OutputTrees;
+  readonly storesOf: (project: string) => Pick<ProjectStore, "blobs" | "certain">;
+  readonly inProject: InProject;
   readonly inputs: CommitInputReader;
-  readonly project: string;
   readonly queue: ExecutionQueue;
   readonly secrets: SecretService;
   readonly resolveImage: ((image: string) => Promise<string>) | undefined;
@@ -44,17 +41,14 @@ interface GraphServiceParts {
 
 /** Starts the services that fill templates, run graphs and server jobs, and search for commits. */
 export async function startGraphServices(parts: GraphServiceParts) {
-  const { db, clock, logger, idle, certain, blobs, trees, inputs, project, queue, secrets, keep } =
-    parts;
+  const { db, clock, logger, idle, storesOf, inProject, inputs, queue, secrets, keep } = parts;
   const { git, mirrors, access, isWatched, pricePerWorkerMinute } = parts;
   const evaluator = keep(new TemplateEvaluator());
   keep(
     await startGraphRunner({
       db,
-      store: certain,
-      trees,
-      inputs,
-      project,
+      // A worker fails without an input, so its presence is looked up each time, without a cache.
+      inProject: (project) => ({ ...inProject(project), store: storesOf(project).certain }),
       clock,
       logger,
       idle,
@@ -70,14 +64,12 @@ export async function startGraphServices(parts: GraphServiceParts) {
   keep(
     await serveServerJobs({
       db,
-      store: blobs,
-      trees,
+      inProject,
       inputs,
       mirrors,
       access,
       evaluator,
       cache,
-      project,
       webhooks,
       queue,
       clock,
@@ -98,8 +90,7 @@ export async function startGraphServices(parts: GraphServiceParts) {
       inputs,
       evaluator,
       cache,
-      trees,
-      project,
+      inProject,
       pricePerWorkerMinute,
       logger,
       idle,

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { fromBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { type Endpoint, withParameters } from "#api/endpoint.ts";
 import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
+import { unzstdWhole } from "#cas/zstd/zstd-streams.ts";
 import {
   ActionCache,
   ContentAddressableStorage,
@@ -9,7 +11,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
 import { Operations } from "#proto/google/longrunning/operations_pb.ts";
-import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
+import { FetchedSchema, Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { aPrivateFarm, ObjectNames } from "./private-farm.fixture.ts";
 import type { Asker } from "./two-projects.fixture.ts";
 
@@ -239,14 +241,92 @@ export function readingCalls(
         instanceName: names.project,
         results: [{ namespace: "ccache", key: names.hash }],
       }),
-    "granaries' Fetch": (names) =>
-      all(
+    "granaries' Fetch": async (names) => {
+      const packs = await all(
         reader.channel.serverStream(Granaries.method.fetch, {
           instanceName: names.project,
           items: [{ item: { case: "blob", value: digestOfNames(names) } }],
         }),
-      ),
+      );
+      // Unpacked, because an answer repeats the digest.
+      return Promise.all(
+        packs.map(async ({ packed, unpackedBytes }) =>
+          fromBinary(FetchedSchema, await unzstdWhole(packed, unpackedBytes)),
+        ),
+      );
+    },
   };
+}
+
+/** The requests that open a blob by its digest, through a project. */
+function requestsByDigest(
+  farm: PrivateFarm,
+  project: string,
+): Readonly<Record<string, (names: ObjectNames) => Promise<unknown>>> {
+  const { token, server } = farm;
+  const { BatchReadBlobs, FindMissingBlobs, GetTree, ...calls } = readingCalls(
+    farm.asker(project, token),
+  );
+  const over = async (path: string, method = "GET") => {
+    const response = await fetch(`${server.url.replace(/\/$/, "")}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { date: _, etag: __, ...headers } = Object.fromEntries(response.headers);
+    return { status: response.status, headers, text: await response.text() };
+  };
+  const inProject = (call: typeof BatchReadBlobs) => (names: ObjectNames) =>
+    call?.({ ...names, project });
+  const blob = ({ hash, size }: ObjectNames) => `/api/v1/blobs/${hash}/${size}`;
+  const query = `project=${encodeURIComponent(project)}`;
+  return {
+    BatchReadBlobs: async (names) => inProject(BatchReadBlobs)(names),
+    FindMissingBlobs: async (names) => inProject(FindMissingBlobs)(names),
+    GetTree: async (names) => inProject(GetTree)(names),
+    "ByteStream.Read": async (names) => inProject(calls["ByteStream.Read"])(names),
+    "granaries' Fetch": async (names) => inProject(calls["granaries' Fetch"])(names),
+    "a blob over HTTP": (names) => over(`${blob(names)}?${query}`),
+    "a blob over HTTP, as text": (names) => over(`${blob(names)}?as=text&${query}`),
+    "a directory over HTTP": (names) => over(`${blob(names)}/tree?${query}`),
+    "Bazel's HTTP cache": ({ hash }) => over(`/cache/${project}/bazel/cas/${hash}`),
+    "Bazel's HTTP cache, HEAD": ({ hash }) => over(`/cache/${project}/bazel/cas/${hash}`, "HEAD"),
+  };
+}
+
+/**
+ * Reads the output and the log of a job of another team by their digests, through the project of its repository and
+ * through all projects of the reader. Returns the requests whose answers differ from those for digests of nothing.
+ */
+export async function readByDigest(
+  farm: PrivateFarm,
+): Promise<{ readonly tried: number; readonly different: readonly string[] }> {
+  const { theirs, nobodys, made } = farm;
+  const different: string[] = [];
+  let tried = 0;
+  for (const [what, { hash, sizeBytes }] of Object.entries(made)) {
+    const size = String(sizeBytes);
+    const [known, unknown] = [
+      { ...theirs, hash, size },
+      { ...nobodys, size },
+    ];
+    for (const ofTheirs of [true, false]) {
+      const projects = ofTheirs ? [theirs.repository] : ["default", "team/beta"];
+      for (const project of projects) {
+        const other = ofTheirs ? nobodys.repository : project;
+        const ofNothing = requestsByDigest(farm, other);
+        for (const [name, request] of Object.entries(requestsByDigest(farm, project))) {
+          tried++;
+          const said = await outcomeOfCall(request, known);
+          const saidOfNothing = await outcomeOfCall(ofNothing[name] ?? request, unknown);
+          if (said !== saidOfNothing)
+            different.push(
+              `${what}, ${name} through ${project}: ${said}, of nothing ${saidOfNothing}`,
+            );
+        }
+      }
+    }
+  }
+  return { tried, different };
 }
 
 /** Returns what a caller learns from a call of `readingCalls`: its answer, or its failure. */

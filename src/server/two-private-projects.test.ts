@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { aPrivateFarm } from "./private-farm.fixture.ts";
-import { answersTellNothing, outcomeOfCall, readingCalls } from "./two-private-projects.fixture.ts";
+import {
+  answersTellNothing,
+  outcomeOfCall,
+  readByDigest,
+  readingCalls,
+} from "./two-private-projects.fixture.ts";
 
 let farm: Awaited<ReturnType<typeof aPrivateFarm>>;
 beforeAll(async () => {
@@ -25,6 +30,13 @@ describe("who may read one project only", () => {
 
     expect(response.status).toBe(200);
     await response.body?.cancel();
+  });
+
+  test("opens no output and no log of another repository by its digest", async () => {
+    const { tried, different } = await readByDigest(farm);
+
+    expect(different).toEqual([]);
+    expect(tried).toBe(60);
   });
 
   test("learns nothing by gRPC", async () => {

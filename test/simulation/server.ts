@@ -18,6 +18,7 @@ import { nextNotification } from "#graphs/kinds/notification.store.ts";
 import { serverJobTasks } from "#graphs/kinds/serve-server-jobs.ts";
 import { startServerJobLoop } from "#graphs/kinds/server-job-loop.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
+import type { InProject } from "#graphs/project-of-jobs.ts";
 import { startPeriodicTasks } from "#server/periodic-tasks.ts";
 import { queueHooks } from "#server/queue-hooks.ts";
 import { SimulatedProcess } from "./event-loop.ts";
@@ -128,12 +129,10 @@ async function serveGraphs(
     { logger, idle: rarePolls },
   );
   const inputs = await emptyCommits(world);
+  const inProject: InProject = (project) => ({ project, store, trees, inputs });
   await startGraphRunner({
     db,
-    store,
-    trees,
-    inputs,
-    project: "main",
+    inProject,
     clock,
     logger,
     idle: rarePolls,
@@ -145,7 +144,7 @@ async function serveGraphs(
   await startServerJobLoop({
     ...loopOf,
     channels: ["grange_ready", "grange_errand"],
-    tasks: serverJobTasks({ db, store, webhooks }),
+    tasks: serverJobTasks({ db, inProject, webhooks }),
   });
   await startServerJobLoop({
     ...loopOf,

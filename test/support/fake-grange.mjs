@@ -24,6 +24,7 @@ function serve() {
   const graph = {
     id: "0f0f0f0f-0000-4000-8000-000000000000",
     repository: "here",
+    project: "default",
     commit: "a".repeat(40),
     rev: "HEAD",
     subject: "Begin",

@@ -55,6 +55,7 @@ export function sampleGraph(
   return {
     id: "3f2a0000-0000-4000-8000-000000000000",
     repository: "here",
+    project: "default",
     commit: "c".repeat(40),
     rev: "HEAD",
     subject: "Begin",

@@ -117,13 +117,21 @@ async function answerApi(
   }
   const said = answerMadeUp(farm, { kind: kind ?? "", id, rest, url, body });
   if (said !== undefined) return sendJson(response, said);
+  if (kind === "repositories" && rest[0] === "settings")
+    return sendJson(response, { repository: id, project: "default" });
   if (kind === "repositories") {
     const names = new Set([...farm.graphs.values()].map((graph) => graph.repository));
     return sendJson(
       response,
       [...names].map((name) => {
         const graphs = newestFirst(farm, name);
-        return { name, url: `/home/farmer/${name}`, graphs: graphs.length, latest: graphs[0] };
+        return {
+          name,
+          url: `/home/farmer/${name}`,
+          project: "default",
+          graphs: graphs.length,
+          latest: graphs[0],
+        };
       }),
     );
   }

@@ -78,6 +78,7 @@ export function madeUpGraph(
   return {
     id,
     repository: about.repository,
+    project: "default",
     commit: commitFor(id),
     rev: about.rev,
     subject: about.subject,

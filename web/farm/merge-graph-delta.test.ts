@@ -22,6 +22,7 @@ const job = (name: string, version: number): JobSummary => ({
 const summary = (version: number, id = "g"): GraphSummary => ({
   id,
   repository: "farm",
+  project: "default",
   commit: "0".repeat(40),
   rev: "main",
   subject: "A commit",

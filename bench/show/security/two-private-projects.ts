@@ -4,6 +4,7 @@ import { aPrivateFarm } from "#server/private-farm.fixture.ts";
 import {
   answersTellNothing,
   outcomeOfCall,
+  readByDigest,
   readingCalls,
 } from "#server/two-private-projects.fixture.ts";
 import { exactly, type Measurement } from "../row.ts";
@@ -26,7 +27,18 @@ export const twoPrivateProjects: Measurement = {
         const said = await outcomeOfCall(call, farm.theirs);
         if (said !== (await outcomeOfCall(call, farm.nobodys))) different.push(name);
       }
+      const byDigest = await readByDigest(farm);
       return [
+        exactly(
+          "two private projects: requests that open an output or a log of the other one by its digest",
+          byDigest.different.length,
+          0,
+          `of ${byDigest.tried}`,
+          [
+            "gRPC and HTTP, through the other one's project and the reader's own",
+            ...byDigest.different,
+          ].join("; "),
+        ),
         exactly(
           "two private projects: random HTTP requests that tell something of the other one",
           checked.failed ? 1 : 0,

@@ -16,6 +16,7 @@ import { invocationEndpoints } from "./invocation-endpoints.ts";
 import { jobEndpoints } from "./job-endpoints.ts";
 import { keyEndpoints } from "./key-endpoints.ts";
 import { projectEndpoints } from "./project-endpoints.ts";
+import { repositoryEndpoints } from "./repository-endpoints.ts";
 import { rerunEndpoints } from "./rerun-endpoints.ts";
 import { retentionEndpoints } from "./retention-endpoints.ts";
 import { searchEndpoints } from "./search-endpoints.ts";
@@ -38,6 +39,7 @@ export const endpointGroups: readonly {
   { title: "Jobs and runs", endpoints: jobEndpoints },
   { title: "Changes of graphs", endpoints: rerunEndpoints },
   { title: "Catalogs and branches", endpoints: catalogEndpoints },
+  { title: "Settings of repositories", endpoints: repositoryEndpoints },
   { title: "Searches over commits", endpoints: searchEndpoints },
   { title: "Times and metrics", endpoints: timesEndpoints },
   { title: "Benchmark suites", endpoints: benchmarkSuiteEndpoints },
@@ -70,6 +72,7 @@ export const allEndpoints = {
   ...jobEndpoints,
   ...rerunEndpoints,
   ...catalogEndpoints,
+  ...repositoryEndpoints,
   ...searchEndpoints,
   ...timesEndpoints,
   ...benchmarkSuiteEndpoints,

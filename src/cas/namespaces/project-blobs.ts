@@ -162,7 +162,7 @@ function tooManyProjects(most: number, refused: string): Fault {
   return new Fault(
     "resource_exhausted",
     `the farm keeps the blobs of ${most} projects apart, which is the most, and ${refused.slice(0, 200)} would be one more: ` +
-      "build under the instance name of another project, or have whoever runs the farm allow more (GRANGE_MOST_PROJECTS)",
+      "build under the instance name of another project, let repositories share one (grange repository set), or have whoever runs the farm allow more (GRANGE_MOST_PROJECTS)",
   );
 }
 

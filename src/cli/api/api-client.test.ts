@@ -27,6 +27,7 @@ const at = "2026-01-01T00:00:00.000Z";
 const graph: GraphSummary = {
   id: "g",
   repository: "r",
+  project: "default",
   commit: "a".repeat(40),
   rev: "HEAD",
   subject: "s",

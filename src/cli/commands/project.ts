@@ -64,13 +64,14 @@ function oneMoreProject(name: string, before: readonly string[] = []): string[] 
 function projectLines(projects: readonly Project[]): string[] {
   if (projects.length === 0) return ["There is no project beside `default`."];
   return tableLines([
-    ["project", "begun by", "begun", "blobs", "size"],
-    ...projects.map(({ name, directory, begunBy, begunAt, blobs, bytes }) => [
+    ["project", "begun by", "begun", "blobs", "size", "repositories"],
+    ...projects.map(({ name, directory, begunBy, begunAt, blobs, bytes, repositories }) => [
       printableLine(name ?? `(${directory})`),
       printableLine(begunBy ?? "-"),
       begunAt?.slice(0, 10) ?? "-",
       String(blobs),
       memorySizeText(bytes),
+      printableLine(repositories.join(", ") || "-"),
     ]),
   ]);
 }

@@ -27,7 +27,7 @@ export const describeReport: Describe = (command) => {
     .option("--message <text>", "for people")
     .option("--run <n>", "which run (default: the one under way, or the next)", wholeNumber)
     .option("--number <name=value>", "a number that it told; may be repeated", repeated)
-    .option("--output <path=hash/size>", "a file that is in the farm's store", repeated)
+    .option("--output <path=hash/size>", "a file that is in the project of the graph", repeated)
     .option("--reporter <name>", "which machine it was (default: who you are)")
     .option("--id <id>", "names the report: sent again, it changes nothing (default: random)")
     .action((graph: string, job: string, options: ReportOptions) =>

@@ -63,6 +63,7 @@ export function aGraph(more: Partial<GraphSummary> = {}): GraphSummary {
   return {
     id: "11111111-1111-8111-8111-111111111111",
     repository: "demo",
+    project: "default",
     commit: "a".repeat(40),
     rev: "a".repeat(40),
     subject: "Make it faster",

@@ -8,7 +8,7 @@ export async function farmOfCatalogs(db: Db) {
   const farm = await farmOfGraphs(db);
   farm.repository.write({ ".grange/farm.yml": switched });
   farm.repository.commit("Begin");
-  const services = { ...farm.submission, trees: farm.parts.trees, project: farm.parts.project };
+  const services = { ...farm.submission, inProject: farm.parts.inProject };
   return {
     ...farm,
     services,

@@ -1,5 +1,4 @@
 import { lookUpActionResult } from "#actions/action-cache.ts";
-import type { OutputTrees } from "#actions/output-trees.ts";
 import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
@@ -8,12 +7,12 @@ import type { CatalogEntry } from "#definitions/catalog.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { buildAction } from "../build-action.ts";
 import type { CommitInputReader } from "../commit-inputs.ts";
+import type { InProject } from "../project-of-jobs.ts";
 
 export interface ResultServices {
   readonly db: Db;
-  readonly trees: OutputTrees;
   readonly inputs: CommitInputReader;
-  readonly project: string;
+  readonly inProject: InProject;
 }
 
 /**
@@ -30,12 +29,18 @@ const requestedAtOnce = 8;
  * repositories are not known yet. Jobs for which it is unknown are left out.
  */
 export async function knownResults(
-  { db, trees, inputs, project }: ResultServices,
-  commit: { readonly url: string; readonly sha: CommitSha; readonly domain: TrustDomain },
+  { db, inProject }: ResultServices,
+  commit: {
+    readonly url: string;
+    readonly sha: CommitSha;
+    readonly project: string;
+    readonly domain: TrustDomain;
+  },
   jobs: readonly CatalogEntry[],
 ): Promise<Map<string, boolean>> {
   const knowable = jobs.filter(({ definition }) => readsTheCommitAlone(definition));
   if (knowable.length > mostJobs) return new Map();
+  const { project, trees, inputs } = inProject(commit.project);
   const answers = await mapAtMost(requestedAtOnce, knowable, async ({ name, definition }) => {
     try {
       const { root } = await inputs.read(commit, definition.inputs, { lfs: definition.lfs });

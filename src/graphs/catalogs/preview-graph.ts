@@ -5,6 +5,7 @@ import { Fault } from "#core/fault.ts";
 import type { DefinitionContext } from "#definitions/definition-context.ts";
 import type { FetchedCommit } from "#git/fetch-commit.ts";
 import { domainOfCommit, type WitnessServices } from "../domain-of-commit.ts";
+import { projectOfRepository } from "../project-of-repository.store.ts";
 import { proposedName } from "../repository.store.ts";
 import { requireMayReadDefinitions } from "../repository-access.ts";
 import { patchesAtSubmission } from "../reruns/patches-at-submission.ts";
@@ -146,7 +147,8 @@ async function placeOf(
   const written = request.repository ?? commit.repository;
   const address = (await services.wayIn?.(written, by)) ?? written;
   const domain = await domainOfCommit(services, { commit, address, repository, branch, by });
-  return { url: commit.repository, sha: commit.sha, domain };
+  const project = await projectOfRepository(services.db, repository);
+  return { url: commit.repository, sha: commit.sha, project, domain };
 }
 
 async function commitOf(

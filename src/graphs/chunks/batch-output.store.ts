@@ -14,10 +14,10 @@ export async function batchOutput(
   const [row] = await tx.many(
     RunOutput,
     sql`
-      select execution_id as "executionId", action_digest as "actionDigest", 1 as attempt, result,
+      select graph.project, execution_id as "executionId", action_digest as "actionDigest", 1 as attempt, result,
              null::uuid as "cachedFromGraph", null as "cachedFromJob"
-      from work_batch
-      where graph_id = ${graphId} and job = ${job} and run = ${run} and number = ${batch}
+      from work_batch join graph on graph.id = work_batch.graph_id
+      where graph_id = ${graphId} and job = ${job} and run = ${run} and work_batch.number = ${batch}
     `,
   );
   return row;

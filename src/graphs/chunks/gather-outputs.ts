@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { BlobStore } from "#cas/blob-store.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { lockGraphs } from "../advancing/advance.store.ts";
 import { finishServerJobs } from "../kinds/server-job.store.ts";
 import { type ServerJobEnd, succeeded } from "../kinds/server-job-end.ts";
+import type { InProject } from "../project-of-jobs.ts";
 import { passOnEndedRuns } from "../queue-events.ts";
 import {
   failedItems,
@@ -17,7 +17,7 @@ import { mergeResults } from "./merge-results.ts";
 
 interface GatheringServices {
   readonly db: Db;
-  readonly store: BlobStore;
+  readonly inProject: InProject;
   readonly logger: Logger;
 }
 
@@ -45,7 +45,11 @@ export async function gatherOutputs(services: GatheringServices, now: Date): Pro
   return taken.length;
 }
 
-async function endOf({ db, store }: GatheringServices, run: RunToGather): Promise<ServerJobEnd> {
+async function endOf(
+  { db, inProject }: GatheringServices,
+  run: RunToGather,
+): Promise<ServerJobEnd> {
+  const { store } = inProject(run.project);
   const { failed, names, outcome, message } = await failedItems(db, run);
   try {
     const outputs = run.definition.outputs ?? [];

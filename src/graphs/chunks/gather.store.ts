@@ -14,6 +14,8 @@ const RunToGather = z.object({
   graphId: GraphId,
   job: z.string(),
   run: z.number(),
+  /** Where its outputs are. */
+  project: z.string(),
   definition: z.custom<JobDefinition>((body) => typeof body === "object"),
 });
 export type RunToGather = z.infer<typeof RunToGather>;
@@ -41,8 +43,9 @@ export function takeRunsToGather(
           and chunked_run.run = ready.run
         returning chunked_run.graph_id, chunked_run.job, chunked_run.run
       )
-      select taken.graph_id as "graphId", taken.job, taken.run, definition.body as definition
+      select taken.graph_id as "graphId", taken.job, taken.run, graph.project, definition.body as definition
       from taken
+      join graph on graph.id = taken.graph_id
       join job on job.graph_id = taken.graph_id and job.name = taken.job
       join definition on definition.digest = job.definition
     `,
@@ -112,6 +115,8 @@ const BatchToMeasure = z.object({
   job: z.string(),
   run: z.number(),
   number: z.number(),
+  /** Where its outputs are. */
+  project: z.string(),
   ms: z.number(),
   result: Bytes.nullable(),
   resultsPath: z.string().nullable(),
@@ -138,13 +143,14 @@ export function takeBatchesToMeasure(tx: Tx, most: number): Promise<BatchToMeasu
           and work_batch.run = ended.run and work_batch.number = ended.number
         returning work_batch.*
       )
-      select taken.graph_id as "graphId", taken.job, taken.run, taken.number, taken.result,
+      select taken.graph_id as "graphId", taken.job, taken.run, taken.number, graph.project, taken.result,
              extract(epoch from taken.finished_at - taken.started_at)::double precision * 1000 as ms,
              definition.body -> 'chunks' ->> 'results' as "resultsPath",
              (select json_agg(json_build_object('item', item, 'estimateMs', estimate_ms)) from work_item
               where work_item.graph_id = taken.graph_id and work_item.job = taken.job
                 and work_item.run = taken.run and work_item.batch = taken.number) as items
       from taken
+      join graph on graph.id = taken.graph_id
       join job on job.graph_id = taken.graph_id and job.name = taken.job
       join definition on definition.digest = job.definition
       where taken.outcome = 'succeeded' and taken.started_at is not null

@@ -3,6 +3,7 @@ import { outputOf } from "#actions/output-of.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { InProject } from "../project-of-jobs.ts";
 import { durationsOf } from "./estimate-items.ts";
 import { type BatchToMeasure, keepDurations, takeBatchesToMeasure } from "./gather.store.ts";
 
@@ -12,13 +13,14 @@ const mostBytes = 16 * 1024 * 1024;
 /** Stores the durations of the items of ended batches, for later estimates. Returns how many batches there were. */
 export async function measureBatches({
   db,
-  store,
+  inProject,
 }: {
   readonly db: Db;
-  readonly store: BlobStore;
+  readonly inProject: InProject;
 }): Promise<number> {
   const taken = await takeBatchesToMeasure(db, mostPerTurn);
   for (const batch of taken) {
+    const { store } = inProject(batch.project);
     const durations = durationsOf(batch.items, batch.ms, await statedBy(store, batch));
     await db.transaction((tx) => keepDurations(tx, batch, durations));
   }

@@ -2,8 +2,6 @@ import { randomUUID } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
 import { lookUpActionResult } from "#actions/action-cache.ts";
-import type { OutputTrees } from "#actions/output-trees.ts";
-import type { BlobStore } from "#cas/blob-store.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
@@ -15,6 +13,7 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import type { BuiltAction } from "../build-action.ts";
 import { urgencyOf } from "../graph-priority.store.ts";
+import type { InProject } from "../project-of-jobs.ts";
 import { buildBatch } from "./build-batch.ts";
 import { batchesDone } from "./share-items.ts";
 import {
@@ -27,9 +26,7 @@ import {
 
 export interface BatchServices {
   readonly db: Db;
-  readonly store: BlobStore;
-  readonly trees: OutputTrees;
-  readonly project: string;
+  readonly inProject: InProject;
   readonly logger: Logger;
   /** The queue's own transaction: executions that are submitted in it are handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
@@ -54,7 +51,8 @@ export async function submitBatches(services: BatchServices, now: Date): Promise
 
 async function submitOne(services: BatchServices, batch: PlannedBatch, now: Date): Promise<void> {
   try {
-    const built = await buildBatch(services.store, batch.definition, batch.inputRoot, batch.items);
+    const { store } = services.inProject(batch.project);
+    const built = await buildBatch(store, batch.definition, batch.inputRoot, batch.items);
     const known = await knownResult(services, batch, built);
     if (known === undefined) await queueOne(services, batch, built, now);
     else await endPlanned(services, batch, known, now);
@@ -73,12 +71,13 @@ async function submitOne(services: BatchServices, batch: PlannedBatch, now: Date
 }
 
 async function knownResult(
-  { db, trees, project }: BatchServices,
+  { db, inProject }: BatchServices,
   batch: PlannedBatch,
   { action }: BuiltAction,
 ): Promise<BatchEnd | undefined> {
   if (batch.skipCache) return undefined;
-  const { domain } = batch;
+  const { domain, project } = batch;
+  const { trees } = inProject(project);
   const hit = await lookUpActionResult(db, trees, { project, domain, actionDigest: action.digest });
   if (hit === undefined) return undefined;
   const result = toBinary(ActionResultSchema, hit.result);
@@ -99,7 +98,7 @@ async function queueOne(
 ): Promise<void> {
   const request: ExecutionRequest = {
     id: ExecutionId.parse(randomUUID()),
-    project: services.project,
+    project: batch.project,
     domain: batch.domain,
     actionDigest: built.action.digest,
     platform: built.platform,

@@ -1,8 +1,8 @@
-import type { BlobStore } from "#cas/blob-store.ts";
 import type { Db } from "#db/db.ts";
 import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
 import { lockGraphs } from "../advancing/advance.store.ts";
 import { insertRuns, type NewRun } from "../insert-runs.store.ts";
+import type { ProjectOfJobs } from "../project-of-jobs.ts";
 import { passOnEndedRuns } from "../queue-events.ts";
 import { beginServerJob } from "./begin-server-job.ts";
 import { dummyOutputs } from "./dummy-end.ts";
@@ -17,7 +17,7 @@ import type { Webhooks } from "./webhooks.ts";
 
 export interface ServerJobServices {
   readonly db: Db;
-  readonly store: BlobStore;
+  readonly inProject: (project: string) => Pick<ProjectOfJobs, "store">;
   readonly webhooks: Webhooks;
 }
 
@@ -27,7 +27,7 @@ const mostGraphs = 256;
 
 /** Begins the ready jobs that the farm serves, of many graphs at once. Returns how many. */
 export function beginServerJobs(
-  { db, store, webhooks }: ServerJobServices,
+  { db, inProject, webhooks }: ServerJobServices,
   now: Date,
 ): Promise<number> {
   return db.transaction(async (tx) => {
@@ -38,7 +38,7 @@ export function beginServerJobs(
       lockGraphs(tx, ids),
       readyServerJobs(tx, ids, mostJobs),
     ]);
-    await keepDummyOutputs(store, ready);
+    await keepDummyOutputs(inProject, ready);
     const runs = ready.map((serverJob) => runOf(serverJob, now));
     await insertRuns(tx, runs);
     await keepNotifications(tx, ready, webhooks, now);
@@ -76,11 +76,15 @@ function runOf(serverJob: ReadyServerJob, now: Date): NewRun {
 
 /** Stores the outputs of dummies before their runs end. */
 async function keepDummyOutputs(
-  store: BlobStore,
+  inProject: ServerJobServices["inProject"],
   serverJobs: readonly ReadyServerJob[],
 ): Promise<void> {
-  const blobs = serverJobs.flatMap(({ kind, job, definition, runs }) =>
-    kind === "dummy" ? dummyOutputs(job, definition, runs + 1) : [],
+  await Promise.all(
+    serverJobs.map(async ({ kind, job, definition, runs, project }) => {
+      if (kind !== "dummy") return;
+      const { store } = inProject(project);
+      const outputs = dummyOutputs(job, definition, runs + 1);
+      await Promise.all(outputs.map(({ digest, bytes }) => store.put(digest, bytes)));
+    }),
   );
-  await Promise.all(blobs.map(({ digest, bytes }) => store.put(digest, bytes)));
 }

@@ -30,6 +30,8 @@ const RunToPlan = z.object({
   switches: SwitchValues,
   /** The definitions that its graph was made of; null where they are not known. */
   templateCatalog: z.string().nullable(),
+  /** Where the outputs of its commands are. */
+  project: z.string(),
   domain: TrustDomain,
   skipCache: z.boolean(),
   branch: z.string(),
@@ -64,7 +66,7 @@ export function takeRunsToPlan(tx: Tx, now: Date, until: Date, most: number): Pr
       select taken.graph_id as "graphId", taken.job, taken.number as run, taken.result,
              definition.body as definition, graph.set_id as set, graph.repository, repository.url,
              graph.commit, graph.rev, graph.subject, graph.author, graph.committed_at as "committedAt",
-             graph.parameters, graph.switches, graph.template_catalog as "templateCatalog", graph.domain, graph.skip_cache as "skipCache", graph.branch, graph.priority,
+             graph.parameters, graph.switches, graph.template_catalog as "templateCatalog", graph.project, graph.domain, graph.skip_cache as "skipCache", graph.branch, graph.priority,
              graph.priority_cap as "priorityCap", graph.top, graph.submitted_by as "submittedBy"
       from taken
       join job on job.graph_id = taken.graph_id and job.name = taken.job

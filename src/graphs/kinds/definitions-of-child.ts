@@ -18,6 +18,7 @@ import {
   templateCatalogOf,
   templatesOf,
 } from "../catalogs/template-catalog.ts";
+import type { InProject } from "../project-of-jobs.ts";
 import { ancestorsOf, type RunToPlan } from "./child-graph.store.ts";
 
 /** The file to which the commands of a graph job write the definitions by default. */
@@ -25,7 +26,7 @@ const usualGraphFile = ".grange-graph.yml";
 
 export interface ChildDefinitionServices {
   readonly db: Db;
-  readonly store: BlobStore;
+  readonly inProject: InProject;
   readonly evaluator: TemplateEvaluator;
   readonly cache: CatalogCache;
 }
@@ -55,7 +56,7 @@ export async function definitionsOfChild(
   const file = graphFileOf(definition);
   const text =
     definition.definitions === undefined
-      ? await writtenBy(services.store, run, file)
+      ? await writtenBy(services.inProject(run.project).store, run, file)
       : JSON.stringify(definition.definitions);
   const templates = await readTemplates(new Map([[file, text]]));
   const wanted = { parameters: {}, switches: {} };

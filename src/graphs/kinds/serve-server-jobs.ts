@@ -7,6 +7,7 @@ import { gatherOutputs } from "../chunks/gather-outputs.ts";
 import { measureBatches } from "../chunks/measure-batches.ts";
 import { type BatchServices, submitBatches } from "../chunks/submit-batches.ts";
 import { useIdleWorkers } from "../chunks/use-idle-workers.ts";
+import type { InProject } from "../project-of-jobs.ts";
 import { beginServerJobs, type ServerJobServices } from "./begin-server-jobs.ts";
 import { deliverNotifications } from "./deliver-notifications.ts";
 import { endServerJobs } from "./end-server-jobs.ts";
@@ -17,6 +18,7 @@ import { startServerJobLoop, type Task } from "./server-job-loop.ts";
 import { cancelOrphans, settleChildGraphs } from "./settle-child-graphs.ts";
 
 interface ServerJobParts extends ServerJobServices, BatchServices, ChildGraphServices {
+  readonly inProject: InProject;
   readonly clock: Clock;
   readonly queue: CancellingQueue;
   readonly idle?: IdleState | undefined;

@@ -44,6 +44,8 @@ const ReadyServerJob = z.object({
   definition: Definition,
   /** The number of its runs. */
   runs: z.number(),
+  /** Where its outputs are. */
+  project: z.string(),
   inputRuns: z.record(z.string(), z.number()),
 });
 export type ReadyServerJob = z.infer<typeof ReadyServerJob>;
@@ -58,14 +60,15 @@ export function readyServerJobs(
     ReadyServerJob,
     sql`
       with ready as materialized (
-        select job.graph_id, job.name, job.kind, job.wanted, job.definition, job.runs
+        select job.graph_id, job.name, job.kind, job.wanted, job.definition, job.runs, graph.project
         from unnest(${graphs}::uuid[]) as g (id)
+        join graph on graph.id = g.id
         join job on job.graph_id = g.id
         where job.state = 'ready' and job.kind not in ('command', 'graph')
         limit ${most}
       )
       select ready.graph_id as "graphId", ready.name as job, ready.kind, ready.wanted as cause,
-             definition.body as definition, ready.runs,
+             definition.body as definition, ready.runs, ready.project,
              coalesce((
                select jsonb_object_agg(source.name, source.runs)
                from edge join job as source on source.graph_id = edge.graph_id and source.name = edge.on_job

@@ -36,7 +36,7 @@ jobs:
 
 const report = (graphId: GraphId, said: Partial<ReportRun>, by = everybody) =>
   reportRun(
-    { db, blobs: farm.store },
+    { db, blobsOf: () => farm.store },
     graphId,
     "lab",
     ReportRun.parse({ id: randomUUID(), state: "finished", outcome: "succeeded", ...said }),
@@ -83,7 +83,7 @@ test("its outputs are passed on, and never put into the action cache", async () 
   const digest = digestOf(bytes);
   const outputs = [{ path: "report.json", digest: digestKey(digest) }];
 
-  await expect(report(id, { outputs })).rejects.toThrow("is not in the store");
+  await expect(report(id, { outputs })).rejects.toThrow("is not in the project default");
   await farm.store.put(digest, bytes);
   // Finishes the work that other tests have left.
   await farm.work();
@@ -132,7 +132,7 @@ test("a report of an undeclared output, or about a job of the farm, is rejected"
   await expect(report(id, { outputs: way })).rejects.toThrow('has the name ".."');
   await expect(
     reportRun(
-      { db, blobs: farm.store },
+      { db, blobsOf: () => farm.store },
       id,
       "after",
       ReportRun.parse({ id: "x", state: "started" }),

@@ -14,6 +14,7 @@ import { advanceStoredGraph, type LockedGraph, lockGraphs } from "../advancing/a
 import { yieldOf } from "../advancing/yield-of.ts";
 import type { GraphId } from "../graph-id.ts";
 import { insertRuns } from "../insert-runs.store.ts";
+import { projectOfGraph } from "../project-of-repository.store.ts";
 import { passOnEndedRuns } from "../queue-events.ts";
 import { requireGrantOnGraph } from "../require-grant-on-graph.ts";
 import {
@@ -34,14 +35,14 @@ type Report = z.output<typeof ReportRun>;
  * when the job is not run outside, waits for something, or the run has ended.
  */
 export async function reportRun(
-  services: { readonly db: Db; readonly blobs: BlobStore },
+  services: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   graphId: GraphId,
   job: string,
   report: Report,
   by: Principal,
 ): Promise<ReportedRun | undefined> {
   await requireGrantOnGraph(services.db, by, "report", graphId);
-  const end = report.state === "finished" ? await endOf(services.blobs, report, by) : undefined;
+  const end = report.state === "finished" ? await endOf(services, graphId, report, by) : undefined;
   return services.db.transaction(async (tx) => {
     const [graph] = await lockGraphs(tx, [graphId]);
     const known = await knownReport(tx, graphId, job, report.id);
@@ -110,7 +111,12 @@ interface Made {
 }
 
 /** Checks the report of an end and converts it; the outputs must already be stored. */
-async function endOf(blobs: BlobStore, report: Report, by: Principal): Promise<OutsideEnd & Made> {
+async function endOf(
+  { db, blobsOf }: Parameters<typeof reportRun>[0],
+  graphId: GraphId,
+  report: Report,
+  by: Principal,
+): Promise<OutsideEnd & Made> {
   const { outcome, exitCode, outputs = [] } = report;
   if (outcome === undefined) {
     throw new Fault("invalid_argument", "a report of the end must contain the outcome");
@@ -121,11 +127,12 @@ async function endOf(blobs: BlobStore, report: Report, by: Principal): Promise<O
       throw new Fault("invalid_argument", `the path ${JSON.stringify(path)} ${problem}`);
   }
   const digests = outputs.map(({ digest }) => parseDigestKey(digest));
-  const [missing] = await blobs.findMissing(digests);
+  const project = await projectOfGraph(db, graphId);
+  const [missing] = await blobsOf(project).findMissing(digests);
   if (missing !== undefined) {
     throw new Fault(
       "failed_precondition",
-      `${digestKey(missing)} is not in the store; upload it first`,
+      `${digestKey(missing)} is not in the project ${project}; upload it there first`,
     );
   }
   const result = toBinary(

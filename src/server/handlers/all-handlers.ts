@@ -18,6 +18,7 @@ import { invocationHandlers } from "./invocation-handlers.ts";
 import { jobHandlers } from "./job-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { projectHandlers } from "./project-handlers.ts";
+import { repositoryHandlers } from "./repository-handlers.ts";
 import { rerunHandlers } from "./rerun-handlers.ts";
 import { retentionHandlers } from "./retention-handlers.ts";
 import { searchHandlers } from "./search-handlers.ts";
@@ -39,6 +40,7 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...jobHandlers(services),
     ...rerunHandlers(services),
     ...catalogHandlers(services),
+    ...repositoryHandlers(services),
     ...searchHandlers(services),
     ...timesHandlers(services),
     ...benchmarkSuiteHandlers(services),

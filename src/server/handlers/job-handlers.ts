@@ -24,7 +24,7 @@ import { runOfCall } from "./run-of-call.ts";
 type RunParams = Parameters<typeof runOfCall>[1];
 
 export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEndpoints> {
-  const { db, queue, blobs, clock, feeds } = services;
+  const { db, queue, blobsOf, clock, feeds } = services;
   const logPages = new LogPages();
   /** A run's log, and the name under which its index is kept. */
   const logOf = async (params: RunParams, batch: number | undefined) => {
@@ -58,7 +58,7 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
     },
     async reportRun({ params: { graph, job }, body, caller }) {
       const id = graphIdOf({ graph });
-      return found(await reportRun({ db, blobs }, id, job, body, caller), jobIn(id, job));
+      return found(await reportRun({ db, blobsOf }, id, job, body, caller), jobIn(id, job));
     },
     async runLog({ params, query, context }) {
       const { offset } = logPositionOf(context);
@@ -86,7 +86,7 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
       return eventStream(context, ticket, logEvents(read, from));
     },
     async runOutput({ params, context }) {
-      return outputAnswer(context, blobs, await runOfCall(db, params), params.path);
+      return outputAnswer(context, blobsOf, await runOfCall(db, params), params.path);
     },
     async runManifest({ params }) {
       const { graph, output, name } = await runOfCall(db, params);
@@ -95,7 +95,7 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
         detail.runList.find(({ number }) => number === params.run),
         name,
       );
-      return runManifest(blobs, detail, run, output);
+      return runManifest(blobsOf, detail, run, output);
     },
     runManifestSchema: manifestSchema,
   };

@@ -56,7 +56,7 @@ export function shareHandlers(services: HandlerServices): HandlersFor<typeof sha
       }
       requireGrant(caller, "read", where);
       const { output, name } = await runOfCall(db, named);
-      found(await findRunOutput(services.blobs, output, path), `output "${path}" of ${name}`);
+      found(await findRunOutput(services.blobsOf, output, path), `output "${path}" of ${name}`);
       return make(caller, { kind: "output", ...named, path }, where, expiresInMs);
     },
     async shareComparison({ body: { expiresInMs, ...query }, caller }) {
@@ -108,7 +108,7 @@ function openingHandlers(
   | "sharedOutput"
   | "sharedComparison"
 > {
-  const { db, blobs, clock } = services;
+  const { db, blobsOf, clock } = services;
   const comparisons = comparisonCache(db);
 
   const opened = (context: Context, caller: Principal) =>
@@ -146,7 +146,7 @@ function openingHandlers(
     async sharedOutput({ context, caller }) {
       const { object } = await opened(context, caller);
       if (object.kind !== "output") throw opensOnly(object);
-      return outputAnswer(context, blobs, await runOfCall(db, object), object.path);
+      return outputAnswer(context, blobsOf, await runOfCall(db, object), object.path);
     },
     async sharedComparison({ context, caller }) {
       const { object } = await opened(context, caller);

@@ -51,32 +51,31 @@ export async function farmHolds(
   now: Date,
   signal: AbortSignal,
 ): Promise<Holds> {
-  const { db, blobsOf, pinned } = services;
+  const { db, blobsOf, treesOf, pinned } = services;
   const holds = new Holds();
   const firmlyIn = (project: string) => {
     const { firm } = holds.in(namespaceOf(project));
     return (digest: Digest) => firm.add(digest);
   };
-  // Graphs and the benchmark lab work in the default project.
-  const [blobs, trees] = [blobsOf(defaultProject), services.treesOf(defaultProject)];
-  const firmly = firmlyIn(defaultProject);
-  const { light } = holds.in(namespaceOf(defaultProject));
-
   for (const { project, digest } of await openActions(db)) {
     signal.throwIfAborted();
     await holdInputs(blobsOf(project), digest, firmlyIn(project));
   }
-  for (const root of await rootsOfChunkedRuns(db)) await holdTree(blobs, root, firmly);
+  for (const { project, root } of await rootsOfChunkedRuns(db))
+    await holdTree(blobsOf(project), root, firmlyIn(project));
   for await (const made of resultsOfGraphsUnderWay(db)) {
     signal.throwIfAborted();
-    for (const digest of await namedBy(trees, made)) firmly(digest);
+    const firmly = firmlyIn(made.project);
+    for (const digest of await namedBy(treesOf(made.project), made)) firmly(digest);
   }
-  for (const digest of await tarballsUnderWay(db)) firmly(digest);
+  // The benchmark lab works in the default project.
+  for (const digest of await tarballsUnderWay(db)) firmlyIn(defaultProject)(digest);
 
   const since = new Date(now.getTime() - keepOutputsMs);
   for await (const made of resultsOfGraphsSince(db, since)) {
     signal.throwIfAborted();
-    for (const digest of await namedBy(trees, made)) light.add(digest);
+    const { light } = holds.in(namespaceOf(made.project));
+    for (const digest of await namedBy(treesOf(made.project), made)) light.add(digest);
   }
   for await (const { project, digest } of pinned()) {
     signal.throwIfAborted();

@@ -2,10 +2,12 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import type { Graph } from "#api/graph.ts";
+import { defaultProject } from "#core/default-project.ts";
 import { call } from "../../farm/ask.ts";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { CountsBar } from "../../parts/counts-bar.tsx";
+import { shownText } from "../../parts/shown-text.ts";
 import { StateBadge } from "../../parts/state.tsx";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { HeaderButtons } from "./header-buttons.tsx";
@@ -56,6 +58,11 @@ export function GraphHeader({ graph }: { graph: Graph }) {
         <span>{graph.author}</span>
         {graph.priority === 0 && !graph.top ? null : (
           <span>{graph.top ? "top class" : `priority ${graph.priority}`}</span>
+        )}
+        {graph.project === defaultProject ? null : (
+          <span title="Its inputs, outputs, logs and results are read through this project">
+            project {shownText(graph.project)}
+          </span>
         )}
         {graph.parent === null ? null : (
           <Link to="/graphs/$id" params={{ id: graph.parent.id }}>

@@ -1,6 +1,7 @@
-import { infiniteQueryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { GridColumns } from "#api/commit-grid.ts";
 import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
+import { repositoryEndpoints } from "#api/endpoints/repository-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 import type { RepositorySearch } from "./search.ts";
 
@@ -25,4 +26,11 @@ export const gridQuery = (repository: string, filters: RepositorySearch) =>
       ),
     getNextPageParam: ({ before, columns }): GridPage | undefined =>
       before === null ? undefined : { before, columns },
+  });
+
+export const settingsQuery = (repository: string) =>
+  queryOptions({
+    queryKey: ["repository-settings", repository],
+    queryFn: ({ signal }) =>
+      call(repositoryEndpoints.repositorySettings, { params: { repository } }, signal),
   });

@@ -10,6 +10,7 @@ import { CommitGrid } from "./commit-grid.tsx";
 import { GridFilters } from "./grid-filters.tsx";
 import { gridQuery } from "./load.ts";
 import { RepositoryLinks } from "./repository-links.tsx";
+import { RepositorySettingsLine } from "./repository-settings.tsx";
 import type { RepositorySearch } from "./search.ts";
 import "./repository.css";
 
@@ -48,6 +49,7 @@ export function RepositoryPage() {
       </p>
       <h1>{name}</h1>
       <RepositoryLinks name={name} />
+      <RepositorySettingsLine name={name} />
       <GridFilters filters={search} onChange={change} />
       {rows.length === 0 ? (
         <p className="faint center">No commit matches these filters.</p>
