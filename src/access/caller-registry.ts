@@ -56,7 +56,14 @@ export interface CallerRegistry {
   forgetAll(): void;
 }
 
-export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
+/**
+ * @param prepare called with the name of a principal before its rights are read
+ */
+export function callerRegistry(
+  db: Db,
+  clock: Clock,
+  prepare: (principal: string) => Promise<void> = async () => {},
+): CallerRegistry {
   let known = recentlyUsed<Known>(mostCallers);
   // A separate cache: one token can occur in many Basic headers, and its holder must not evict other callers from the
   // cache above.
@@ -72,6 +79,7 @@ export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
   };
 
   const rightsOf = async (name: string): Promise<Principal> => {
+    await prepare(name);
     const [known, grants] = await Promise.all([
       principalNamed(db, name),
       effectiveGrants(db, [name]),

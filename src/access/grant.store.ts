@@ -41,14 +41,24 @@ export function grantsOf(tx: Tx, principal: string): Promise<Grant[]> {
   );
 }
 
-/** Returns all rights of principals: their own, and the right to read that callers without a token have. */
+/**
+ * Returns all rights of principals: their own, the right to read that callers without a token have, and rights to read
+ * that were lent for a limited time.
+ */
 export function effectiveGrants(tx: Tx, principals: readonly string[]): Promise<Grant[]> {
   return tx.many(
     StoredGrant,
     sql`
-      select ${columns} from ${grantsOfVerbs}
-      where principal = any(${principals}) or (principal = ${anyone} and verb = any(${readingVerbs}))
-      order by id
+      select verb, repository, branch, "priorityCap", top, pool, label, "sizeClassCap", "costCap"
+      from (
+        select ${columns}, id, '' as place from ${grantsOfVerbs}
+        where principal = any(${principals}) or (principal = ${anyone} and verb = any(${readingVerbs}))
+        union all
+        select verb, repository, '*', null, false, null, null, null, null, null, repository || verb
+        from lent_right cross join unnest(${readingVerbs}::text[]) as verb
+        where principal = any(${principals}) and until > now()
+      ) as in_force
+      order by id, place
     `,
   );
 }
@@ -71,6 +81,22 @@ export function listGrants(tx: Tx): Promise<GrantRule[]> {
       from grant_rule order by principal, id
     `,
   );
+}
+
+/** The same with the rights that are lent now. Their `createdBy` is the lender. */
+export async function listRightsInForce(tx: Tx): Promise<GrantRule[]> {
+  const lent = await tx.many(
+    GrantRule,
+    sql`
+      select principal, verb, repository, '*' as branch, null as "priorityCap", false as top,
+        null as pool, null as label, null as "sizeClassCap", null as "costCap",
+        lent_at as "createdAt", lender as "createdBy"
+      from lent_right cross join unnest(${readingVerbs}::text[]) as verb
+      where until > now()
+      order by principal, repository, verb
+    `,
+  );
+  return [...(await listGrants(tx)), ...lent];
 }
 
 /** Grants a right. Granting it twice has no further effect. Returns false when it existed. */

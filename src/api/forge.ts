@@ -45,6 +45,8 @@ export const ForgePolicy = z.strictObject({
     .prefault({}),
   /** The interval of full comparisons with the forge; the server's default when absent. */
   pollMs: PollMs.optional(),
+  /** The permission at the forge that lets an account read the repository here, beside grants. */
+  readers: NeededPermission.default("nobody"),
 });
 export type ForgePolicy = z.infer<typeof ForgePolicy>;
 
@@ -66,6 +68,7 @@ export const ForgePolicyChange = z.strictObject({
     .partialRecord(z.enum(["bench", "build", "retrigger", "cancel", "approve"]), NeededPermission)
     .optional(),
   pollMs: PollMs.nullable().optional(),
+  readers: NeededPermission.nullable().optional(),
 });
 export type ForgePolicyChange = z.infer<typeof ForgePolicyChange>;
 
@@ -208,3 +211,30 @@ export const ForgeExamination = z
   })
   .meta({ id: "ForgeExamination" });
 export type ForgeExamination = z.infer<typeof ForgeExamination>;
+
+/** The account of a principal at a kind of forge. */
+export const ForgeAccount = z
+  .object({
+    principal: z.string(),
+    kind: Kind,
+    account: z.string(),
+    linkedBy: z.string(),
+    linkedAt: Time,
+  })
+  .meta({ id: "ForgeAccount" });
+export type ForgeAccount = z.infer<typeof ForgeAccount>;
+
+export const LinkForgeAccount = z
+  .strictObject({
+    principal: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/, "the name of a principal, such as alice"),
+    kind: Kind,
+    account: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, "the name of an account, such as octocat"),
+  })
+  .meta({ id: "LinkForgeAccount" });
+export const UnlinkForgeAccount = LinkForgeAccount.omit({ account: true }).meta({
+  id: "UnlinkForgeAccount",
+});

@@ -1,4 +1,9 @@
-import type { ForgeExamination, ForgeRepository, ForgeRepositoryDetail } from "#api/forge.ts";
+import type {
+  ForgeAccount,
+  ForgeExamination,
+  ForgeRepository,
+  ForgeRepositoryDetail,
+} from "#api/forge.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
 import { timeText } from "./terminal/time-text.ts";
@@ -75,4 +80,19 @@ export function findingsLines({ findings }: ForgeExamination): string[] {
       printableLine(detail),
     ]),
   );
+}
+
+export function accountLines(accounts: readonly ForgeAccount[]): string[] {
+  if (accounts.length === 0)
+    return ["No principal is linked with an account: grange forge accounts --link alice=octocat"];
+  return tableLines([
+    ["principal", "forge", "account", "linked by", "at"],
+    ...accounts.map(({ principal, kind, account, linkedBy, linkedAt }) => [
+      printableLine(principal),
+      kind,
+      printableLine(account),
+      printableLine(linkedBy),
+      timeText(linkedAt),
+    ]),
+  ]);
 }

@@ -17,6 +17,7 @@ export interface ForgePolicyOptions {
   readonly benchReleases?: boolean;
   readonly command?: readonly string[];
   readonly poll?: number | "usual";
+  readonly readers?: string;
 }
 
 const usual = "usual";
@@ -68,4 +69,9 @@ function inTwo(pair: string, shape: string): [string, string] {
   const at = pair.indexOf("=");
   if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)];
   throw new Fault("invalid_argument", `"${pair}" is not written ${shape}`);
+}
+
+/** Returns the principal and the account of `PRINCIPAL=ACCOUNT`. */
+export function partsOfLink(pair: string): [string, string] {
+  return inTwo(pair, "PRINCIPAL=ACCOUNT");
 }

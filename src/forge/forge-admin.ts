@@ -1,14 +1,22 @@
+import { endLentRights } from "#access/lent-right.store.ts";
 import type { ForgePolicyChange } from "#api/forge.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { withoutPassword } from "#git/repository-address.ts";
-import type { ForgeFinding, ForgePlace } from "./forge.ts";
+import type { ForgeFinding, ForgePlace, ForgePullRequests } from "./forge.ts";
 import { forgeKinds } from "./forge-kinds.ts";
 import { changedPolicy } from "./forge-policy.ts";
 import { type Forges, forgeFor, missing } from "./forge-services.ts";
 import { tryGivenUp } from "./outbox/outbox.store.ts";
 import { approvePull, findPull } from "./pull.store.ts";
+import { endReadingOf } from "./readers/provider-links.ts";
+import {
+  type ForgeAccount,
+  forgetReadings,
+  linkAccount,
+  unlinkAccount,
+} from "./readers/reader.store.ts";
 import { keepRefs } from "./ref.store.ts";
 import {
   changePolicy,
@@ -47,6 +55,7 @@ export async function addRepository(
   const { db, clock, forges } = services;
   const { kind, by } = wanted;
   const forge = forgeFor(forges, kind);
+  if (changedPolicy({}, wanted.policy).readers !== "nobody") requireAccounts(forges, kind);
   const given = forge.storedSlug(wanted.slug);
   const defaultBranch = await forge.defaultBranch(given);
   const refs = await forge.refs(given);
@@ -91,8 +100,9 @@ async function requireWatched(tx: Tx, name: string): Promise<WatchedRepository> 
 /** Stops watching a repository; its graphs stay. */
 export async function forgetRepository(services: AdminServices, written: string): Promise<string> {
   return services.db.transaction(async (tx) => {
-    const { name } = await requireWatched(tx, written);
+    const { name, kind } = await requireWatched(tx, written);
     await removeRepository(tx, name);
+    await endLentRights(tx, { repository: name, lender: kind });
     await services.record(tx, { what: "stop watching a repository", repository: name });
     return name;
   });
@@ -104,8 +114,15 @@ export async function setPolicy(
   change: ForgePolicyChange,
 ): Promise<WatchedRepository> {
   return services.db.transaction(async (tx) => {
-    const { name, policy } = await requireWatched(tx, written);
-    await changePolicy(tx, name, changedPolicy(policy, change), services.clock.now());
+    const { name, kind, policy } = await requireWatched(tx, written);
+    const changed = changedPolicy(policy, change);
+    if (changed.readers !== "nobody") requireAccounts(services.forges, kind);
+    await changePolicy(tx, name, changed, services.clock.now());
+    if (changed.readers !== policy.readers) {
+      // Each principal is asked for anew, under the new rule.
+      await forgetReadings(tx, { repository: name });
+      await endLentRights(tx, { repository: name, lender: kind });
+    }
     await services.record(tx, {
       what: "change the settings of a repository",
       repository: name,
@@ -113,6 +130,45 @@ export async function setPolicy(
     });
     return requireWatched(tx, name);
   });
+}
+
+/** Links a principal with its account at a forge. What an earlier account lent to it ends. */
+export async function setAccount(
+  services: AdminServices,
+  wanted: Omit<ForgeAccount, "linkedAt">,
+): Promise<ForgeAccount> {
+  const { principal, kind, linkedBy } = wanted;
+  const account = requireAccounts(services.forges, kind).accountOf(wanted.account);
+  const link = { principal, kind, account, linkedBy, linkedAt: services.clock.now() };
+  await services.db.transaction(async (tx) => {
+    await endReadingOf(tx, link);
+    await linkAccount(tx, link);
+    await services.record(tx, { what: "link an account", principal, kind, account });
+  });
+  return link;
+}
+
+/** Throws `not_found` when there is no such link. */
+export async function removeAccount(
+  services: AdminServices,
+  { principal, kind }: Pick<ForgeAccount, "principal" | "kind">,
+): Promise<void> {
+  await services.db.transaction(async (tx) => {
+    if (!(await unlinkAccount(tx, { principal, kind })))
+      throw new Fault("not_found", `${principal} is linked with no account of ${kind}`);
+    await endReadingOf(tx, { principal, kind });
+    await services.record(tx, { what: "unlink an account", principal, kind });
+  });
+}
+
+/** Returns the part of a forge that knows accounts. Throws `failed_precondition` for a kind without accounts. */
+function requireAccounts(forges: Forges, kind: string): ForgePullRequests {
+  const { pullRequests } = forgeFor(forges, kind);
+  if (pullRequests !== undefined) return pullRequests;
+  throw new Fault(
+    "failed_precondition",
+    `a forge of the kind ${kind} knows no permissions of accounts: give rights with \`grange grant add\``,
+  );
 }
 
 export async function lookNow(

@@ -50,6 +50,12 @@ export interface ForgeComment {
 /** A user's permission in a repository, from the forge. */
 export type ForgePermission = "admin" | "maintain" | "write" | "triage" | "read" | "none";
 
+/** The permission of an account, and the forge's id of it, which stays when the account gets another name. */
+export interface AccountStanding {
+  readonly permission: ForgePermission;
+  readonly accountId: string | undefined;
+}
+
 export type Reaction = "+1" | "-1" | "confused" | "eyes" | "rocket";
 
 /** A finding about a part of a set-up: a problem, or that the part is correct. */
@@ -100,6 +106,7 @@ export interface ForgePullRequests {
   list(slug: ForgeSlug, changedSince?: Date): Promise<PullRequest[]>;
   find(slug: ForgeSlug, number: number): Promise<PullRequest | undefined>;
   permission(slug: ForgeSlug, login: string): Promise<ForgePermission>;
+  standing(slug: ForgeSlug, login: string): Promise<AccountStanding>;
   /** Returns the same text for each spelling of a login that the forge treats as one account. */
   accountOf(login: string): string;
 }

@@ -16,6 +16,8 @@ export interface MemoryForge extends Forge {
   readonly pulls: Map<number, PullRequest>;
   readonly said: ForgeComment[];
   readonly permissions: Map<string, ForgePermission>;
+  /** The ids of accounts; an account without an entry has its login. */
+  readonly accountIds: Map<string, string>;
   readonly sent: ForgeDelivery[];
   readonly redelivered: string[];
   readonly checkRuns: Map<string, CheckRun>;
@@ -54,6 +56,7 @@ export function memoryForge(): MemoryForge {
     pulls: new Map(),
     said: [],
     permissions: new Map(),
+    accountIds: new Map(),
     sent: [],
     redelivered: [],
     checkRuns: new Map(),
@@ -114,6 +117,11 @@ export function memoryForge(): MemoryForge {
           ),
         ),
       find: (_, number) => answer("pull", () => forge.pulls.get(number)),
+      standing: (_, login) =>
+        answer("permission", () => ({
+          permission: forge.permissions.get(login) ?? ("read" as const),
+          accountId: forge.accountIds.get(login) ?? login,
+        })),
       permission: (_, login) =>
         answer("permission", () => forge.permissions.get(login) ?? ("read" as const)),
       accountOf: (login) => login.toLowerCase(),

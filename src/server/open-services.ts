@@ -9,6 +9,7 @@ import { defaultProject } from "#core/default-project.ts";
 import type { Service } from "#core/service.ts";
 import { forMaintenance } from "#db/for-maintenance.ts";
 import { databaseClock } from "#execution/database-clock.ts";
+import { openForgeReaders } from "#forge/readers/forge-readers.ts";
 import { usualUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes, labTimesFor } from "#perf/lab-times.ts";
 import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
@@ -160,6 +161,7 @@ export async function openServices(
         { logger, idle },
       ),
     );
+    const forgeReaders = keep(openForgeReaders({ db, clock, logger, forges: forges.forges }));
     const everyMs = config.benchmarkPeriodMs;
     const { sources } = await startLabServices({
       db,
@@ -177,7 +179,8 @@ export async function openServices(
       databaseOpenedInMs: database.openedInMs,
       clock,
       idle,
-      ...(await openSignIn({ db, clock, logger }, config)),
+      ...(await openSignIn({ db, clock, logger, forgeReaders }, config)),
+      forgeReaders,
       logger,
       farmKey,
       secrets,

@@ -114,6 +114,7 @@ test("every endpoint that only reads needs the right to read, or says why it nee
     ["identities", "farm"],
     ["issuers", "farm"],
     ["forgeExamination", "farm"],
+    ["forgeAccounts", "farm"],
     // A share link opens one object for whoever has its token.
     ["shared", "none"],
     ["sharedLog", "none"],

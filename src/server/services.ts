@@ -17,6 +17,7 @@ import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import type { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
+import type { ForgeReaders } from "#forge/readers/forge-readers.ts";
 import type { Mirrors } from "#git/fetch-commit.ts";
 import type { Git } from "#git/run-git.ts";
 import type { CatalogCache } from "#graphs/catalogs/catalog-cache.ts";
@@ -82,6 +83,8 @@ export interface Services extends Service {
   readonly cache: CatalogCache;
   /** The sources of the artifacts of benchmark suites. */
   readonly sources: SourceService;
+  /** The right to read repositories that follow the permissions at their forges. */
+  readonly forgeReaders: ForgeReaders;
   /** The forges with the farm's commits and pull requests. */
   readonly forges: OpenForges;
   readonly dataDir: string;

@@ -3,7 +3,7 @@ import { tokenInHeader } from "#access/token-in-header.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
-import { finishAttempt } from "./provider/finish-attempt.ts";
+import { finishAttempt, type WhenSignedIn } from "./provider/finish-attempt.ts";
 import { callbackPath, type IdentityProvider } from "./provider/identity-provider.ts";
 import {
   attemptLastsMs,
@@ -84,6 +84,7 @@ interface SignInParts {
   readonly sessions: SessionService;
   readonly provider: IdentityProvider | undefined;
   readonly address: FarmAddress;
+  readonly signedIn?: WhenSignedIn;
 }
 
 /** The message that `noteProblem` left for this page; undefined when there is none. */
@@ -175,6 +176,7 @@ export function signInService(parts: SignInParts): SignInService {
           clock,
           provider: required(provider),
           sessions,
+          signedIn: parts.signedIn ?? (async () => {}),
           callback: new URL(query, redirectUri),
         },
         { attempt: cookieIn(cookie, names.attempt), session: secretIn(cookie) },

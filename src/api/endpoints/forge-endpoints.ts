@@ -6,13 +6,16 @@ import {
   ApprovedPull,
   ApprovePull,
   ChangeForgePolicy,
+  ForgeAccount,
   ForgeDeliveries,
   ForgeExamination,
   ForgeRepositories,
   ForgeRepository,
   ForgeRepositoryDetail,
+  LinkForgeAccount,
   NameForgeRepository,
   RemovedForgeRepository,
+  UnlinkForgeAccount,
 } from "../forge.ts";
 
 /** Repositories that are watched at forges. One is named as in graphs or as at its forge. */
@@ -80,6 +83,30 @@ export const forgeEndpoints = {
     summary: "What is wrong with a set-up; without a repository, with the App.",
     query: z.object({ repository: z.string().min(1).max(4_096).optional() }),
     answer: json(ForgeExamination),
+  }),
+  forgeAccounts: endpoint({
+    method: "GET",
+    path: "/forge/accounts",
+    right: rightOnFarm("administer"),
+    summary:
+      "Which principals are which accounts. They may read repositories whose policy has `readers`, with that permission there.",
+    answer: json(z.array(ForgeAccount)),
+  }),
+  linkForgeAccount: endpoint({
+    method: "POST",
+    path: "/forge/accounts",
+    right: rightOnFarm("administer"),
+    summary: "Links a principal with its account, in place of an earlier one.",
+    body: LinkForgeAccount,
+    answer: json(ForgeAccount),
+  }),
+  unlinkForgeAccount: endpoint({
+    method: "POST",
+    path: "/forge/accounts/remove",
+    right: rightOnFarm("administer"),
+    summary: "What the account lent to the principal ends at once.",
+    body: UnlinkForgeAccount,
+    answer: json(UnlinkForgeAccount),
   }),
   forgeDeliveries: endpoint({
     method: "GET",

@@ -17,6 +17,7 @@ export const describeForge: Describe = (command) => {
   describeLook(command);
   describeApprove(command);
   describeTest(command);
+  describeAccounts(command);
   withExamples(command, [
     [
       "graphs of all that is pushed to a Git repository",
@@ -28,6 +29,8 @@ export const describeForge: Describe = (command) => {
     ],
     ["what is wrong with the set-up", "forge test owner/name"],
     ["whoever may triage may ask for measurements", "forge set owner/name --command bench=triage"],
+    ["whoever may read it at GitHub may read it here", "forge set owner/name --readers read"],
+    ["who is who there", "forge accounts --link alice=octocat"],
     ["let one commit of a fork run", "forge approve owner/name 7 $(git rev-parse FETCH_HEAD)"],
   ]);
 };
@@ -72,6 +75,10 @@ function withPolicy(command: Command): Command {
       "--command <command=permission>",
       "who may use a command in comments: read, triage, write, maintain, admin, nobody; may be repeated",
       repeated,
+    )
+    .option(
+      "--readers <permission>",
+      "the permission at the forge that lets a linked account read here; usual: nobody",
     )
     .option("--poll <duration>", "how often all is compared with the forge", pollOf);
 }
@@ -215,6 +222,41 @@ function describeTest(command: Command): void {
         return examined.findings.some(({ state }) => state === "wrong")
           ? exitCodes.failed
           : exitCodes.ok;
+      }),
+    );
+}
+
+interface AccountsOptions extends CommonOptions {
+  readonly link?: string;
+  readonly unlink?: string;
+  readonly forge: string;
+}
+
+function describeAccounts(command: Command): void {
+  speaksToServer(command.command("accounts"))
+    .description("which principals are which accounts at a forge, for `--readers`")
+    .option("--link <principal=account>", "from now on, it is this account")
+    .option("--unlink <principal>", "it is no account any more; what it could read by it ends")
+    .option("--forge <kind>", "the kind of forge", "github")
+    .action((options: AccountsOptions) =>
+      inSession(options, async (session) => {
+        const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
+        const { accountLines } = await import("../forge-lines.ts");
+        const { link, unlink, forge: kind } = options;
+        if (link !== undefined) {
+          const { partsOfLink } = await import("../forge-policy-change.ts");
+          const [principal, account] = partsOfLink(link);
+          await session.api.call(forgeEndpoints.linkForgeAccount, {
+            body: { principal, kind, account },
+          });
+        }
+        if (unlink !== undefined) {
+          await session.api.call(forgeEndpoints.unlinkForgeAccount, {
+            body: { principal: unlink, kind },
+          });
+        }
+        const accounts = await session.api.call(forgeEndpoints.forgeAccounts, {});
+        return answer(session, options, accounts, () => accountLines(accounts));
       }),
     );
 }

@@ -90,7 +90,11 @@ export function forgeComment(comment: Comment, bot: string): ForgeComment {
   };
 }
 
-export const Collaborator = z.object({ permission: z.string(), role_name: z.string().nullish() });
+export const Collaborator = z.object({
+  permission: z.string(),
+  role_name: z.string().nullish(),
+  user: z.object({ id: Id }).nullish(),
+});
 
 const permissions: readonly ForgePermission[] = [
   "admin",

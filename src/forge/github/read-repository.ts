@@ -62,6 +62,17 @@ export function readRepository(
 }
 
 function pullRequests(client: GitHubClient): ForgePullRequests {
+  const standing: ForgePullRequests["standing"] = (slug, login) =>
+    client.within(slug, async (as) => {
+      const one = await orNothing(
+        as.get(Collaborator, "GET /repos/{owner}/{repo}/collaborators/{username}/permission", {
+          ...placeOf(slug),
+          username: login,
+        }),
+      );
+      if (one === undefined) return { permission: "none", accountId: undefined };
+      return { permission: forgePermission(one), accountId: one.user?.id };
+    });
   return {
     list: (slug, changedSince) =>
       client.within(slug, async (as) => {
@@ -102,16 +113,8 @@ function pullRequests(client: GitHubClient): ForgePullRequests {
         return one && pullRequest(one, await baseHeads(as, slug)(one.base.ref));
       }),
 
-    permission: (slug, login) =>
-      client.within(slug, async (as) => {
-        const one = await orNothing(
-          as.get(Collaborator, "GET /repos/{owner}/{repo}/collaborators/{username}/permission", {
-            ...placeOf(slug),
-            username: login,
-          }),
-        );
-        return one === undefined ? "none" : forgePermission(one);
-      }),
+    standing,
+    permission: async (slug, login) => (await standing(slug, login)).permission,
 
     // GitHub ignores the case of logins; a bot's login ends in `[bot]`, which no principal's name has.
     accountOf: (login) => login.replace(/\[bot\]$/, "+bot").toLowerCase(),

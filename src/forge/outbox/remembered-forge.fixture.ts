@@ -95,6 +95,7 @@ export function rememberedForge(): RememberedForge {
       list: never,
       find: () => call("pull", () => forge.pullNow),
       permission: (_, login) => call("permission", () => forge.permissions.get(login) ?? "read"),
+      standing: never,
       accountOf: (login) => login.toLowerCase(),
     },
     comments: {

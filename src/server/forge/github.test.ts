@@ -286,3 +286,60 @@ describe("the way of webhooks", () => {
     expect(after.taken - before.taken).toBe(after.made - before.made);
   });
 });
+
+// The last test: it makes the farm private.
+describe("who may read on a private farm", () => {
+  test("follows the permission at GitHub, for a principal that is linked with an account", async () => {
+    const slug = "owner/secret";
+    const repository = await github.repository(slug, { files: definitions, private: true });
+    const added = await ask("POST", "/forge/repositories", { kind: "github", slug });
+    const { name } = added.body as { name: string };
+    await repository.push("main", { "a.txt": "1" });
+    await until("its graph", async () =>
+      (await detailOf(slug)).heads.find(({ graph }) => graph !== null),
+    );
+    const tokenOf = async (principal: string, by?: string) => {
+      const { body } = await askServer(server, "POST", "/tokens", { principal }, by);
+      return (body as { token: string }).token;
+    };
+    const root = await tokenOf("root");
+    await ask("POST", "/grants", { principal: "root", verb: "*", top: true });
+    const [alice, bob] = [await tokenOf("alice"), await tokenOf("bob")];
+    await askServer(server, "PUT", "/access", { access: "private" }, root);
+    const as = (method: string, path: string, body: unknown, token: string) =>
+      askServer(server, method, path, body, token);
+    const graphsFor = async (token: string) => {
+      const { body } = await as(
+        "GET",
+        `/graphs?repository=${encodeURIComponent(name)}`,
+        undefined,
+        token,
+      );
+      return Array.isArray(body) ? body.length : 0;
+    };
+    const link = (principal: string, account: string) =>
+      as("POST", "/forge/accounts", { principal, kind: "github", account }, root);
+    const policy = { repository: name, policy: { readers: "read" } };
+
+    const before = await graphsFor(alice);
+    await as("POST", "/grants", { principal: "bob", verb: "forge" }, root);
+    const byBob = await as("POST", "/forge/repositories/policy", policy, bob);
+    await as("POST", "/forge/repositories/policy", policy, root);
+    repository.setPermission("octocat", "read");
+    await link("alice", "Octocat");
+    await link("bob", "stranger");
+    const [reader, stranger] = [await graphsFor(alice), await graphsFor(bob)];
+    const check = await as(
+      "GET",
+      `/principals/alice/check?verb=read-logs&repository=${encodeURIComponent(name)}`,
+      undefined,
+      root,
+    );
+    await as("POST", "/forge/accounts/remove", { principal: "alice", kind: "github" }, root);
+    const after = await graphsFor(alice);
+
+    expect(byBob.status).toBe(403);
+    expect([before, reader, stranger, after]).toEqual([0, 1, 0, 0]);
+    expect(check.body).toMatchObject({ allowed: true });
+  });
+});

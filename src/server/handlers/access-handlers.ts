@@ -2,7 +2,13 @@ import { auditLog } from "#access/audit.store.ts";
 import { createToken } from "#access/create-token.ts";
 import { type ListedEnrolment, listEnrolments } from "#access/enrolment.store.ts";
 import { explainRight, grantsAt, grantsGiving, verbsGivenBy } from "#access/explain-right.ts";
-import { type GrantRule, insertGrant, listGrants, lockRights } from "#access/grant.store.ts";
+import {
+  type GrantRule,
+  insertGrant,
+  listGrants,
+  listRightsInForce,
+  lockRights,
+} from "#access/grant.store.ts";
 import { requireNarrowingThatCounts } from "#access/narrowing.ts";
 import { kindsOfPrincipals, principalNamed } from "#access/principal.store.ts";
 import {
@@ -89,7 +95,7 @@ export function accessHandlers(services: HandlerServices): HandlersFor<typeof ac
       if (name !== by.name && !administers) requireGrant(by, "administer", wholeFarm);
       const [known, rules, roles, tokens] = await Promise.all([
         principalNamed(db, name),
-        listGrants(db),
+        listRightsInForce(db),
         listRoles(db),
         administers ? tokensOf(name) : null,
       ]);
@@ -125,7 +131,7 @@ function checkHandlers({
   return {
     async whoMay({ query: { repository, branch, verb }, caller: by }) {
       const all = mayDo(by, "administer", wholeFarm);
-      const [rules, roles] = await Promise.all([listGrants(db), listRoles(db)]);
+      const [rules, roles] = await Promise.all([listRightsInForce(db), listRoles(db)]);
       const shown = rules.filter(({ principal }) => all || [by.name, anyone].includes(principal));
       const here = [...grantsAt({ repository, branch }, shown, roles)]
         .map(([name, grants]) => ({
@@ -152,7 +158,7 @@ function checkHandlers({
     async checkRight({ params, query: { verb, repository, branch }, caller: by }) {
       const name = nameFrom(params.name);
       if (name !== by.name) requireGrant(by, "administer", wholeFarm);
-      const [rules, roles] = await Promise.all([listGrants(db), listRoles(db)]);
+      const [rules, roles] = await Promise.all([listRightsInForce(db), listRoles(db)]);
       const where = { repository, branch };
       const { allowed, elsewhere } = explainRight(name, verb, where, rules, roles);
       return {

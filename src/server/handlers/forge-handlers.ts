@@ -1,7 +1,7 @@
 import { recordAudit } from "#access/audit.store.ts";
 import { grantsOf } from "#access/grant.store.ts";
 import { anyone, type Principal, wholeFarm } from "#access/principal.ts";
-import { mayDo } from "#access/require-grant.ts";
+import { mayDo, requireGrant } from "#access/require-grant.ts";
 import type { forgeEndpoints } from "#api/endpoints/forge-endpoints.ts";
 import type { ForgePolicyChange, ForgeRepository, ForgeRepositoryDetail } from "#api/forge.ts";
 import { Fault } from "#core/fault.ts";
@@ -14,11 +14,14 @@ import {
   examine,
   forgetRepository,
   lookNow,
+  removeAccount,
+  setAccount,
   setPolicy,
 } from "#forge/forge-admin.ts";
 import { type ForgeGraph, latestGraphs } from "#forge/forge-graph.store.ts";
 import type { Forges } from "#forge/forge-services.ts";
 import { latestPulls } from "#forge/pull.store.ts";
+import { type ForgeAccount, forgeAccounts } from "#forge/readers/reader.store.ts";
 import { latestRefs } from "#forge/ref.store.ts";
 import {
   findWatched,
@@ -40,6 +43,8 @@ const mostShown = 100;
 export function forgeHandlers({
   db,
   clock,
+  callers,
+  forgeReaders,
   forges: { forges, ways },
 }: HandlerServices): HandlersFor<typeof forgeEndpoints> {
   const adminServices = (by: Principal): AdminServices => ({
@@ -63,6 +68,15 @@ export function forgeHandlers({
   // Checked now, so that a misspelt name is reported at once.
   const requireSuite = async ({ suite }: ForgePolicyChange) => {
     if (suite && (await findSuite(db, suite)) === undefined) throw await noSuite(db, suite);
+  };
+  /** Who may read is a right, so it is not for principals that may only say what is watched. */
+  const requireMayLend = ({ readers }: ForgePolicyChange, by: Principal) => {
+    if (readers !== undefined) requireGrant(by, "administer", wholeFarm);
+  };
+  /** Rights may have changed: this server uses none of the former ones. */
+  const forgetRights = () => {
+    forgeReaders.forgetAll();
+    callers.forgetAll();
   };
   const forPage = (repository: WatchedRepository, open: ReadonlyMap<string, number>) =>
     repositoryForPage(forges, repository, open);
@@ -90,17 +104,23 @@ export function forgeHandlers({
     },
 
     async addForgeRepository({ body: { kind, slug, policy = {} }, caller: by }) {
+      requireMayLend(policy, by);
       await refuseNetworkOnOpenFarm(policy);
       await requireSuite(policy);
       return shown(await addRepository(adminServices(by), { kind, slug, policy, by: by.name }));
     },
     async removeForgeRepository({ body: { repository }, caller: by }) {
-      return { removed: await forgetRepository(adminServices(by), repository) };
+      const removed = await forgetRepository(adminServices(by), repository);
+      forgetRights();
+      return { removed };
     },
     async setForgePolicy({ body: { repository, policy: change }, caller: by }) {
+      requireMayLend(change, by);
       await refuseNetworkOnOpenFarm(change);
       await requireSuite(change);
-      return shown(await setPolicy(adminServices(by), repository, change));
+      const changed = await setPolicy(adminServices(by), repository, change);
+      forgetRights();
+      return shown(changed);
     },
     async lookAtForgeRepository({ body: { repository }, caller: by }) {
       return shown(await lookNow(adminServices(by), repository));
@@ -108,6 +128,19 @@ export function forgeHandlers({
     async approvePull({ body: { repository, ...approved }, caller: by }) {
       await approveHead(adminServices(by), repository, { ...approved, by: by.name });
       return { approved };
+    },
+    async forgeAccounts() {
+      return (await forgeAccounts(db)).map(accountForPage);
+    },
+    async linkForgeAccount({ body, caller: by }) {
+      const linked = await setAccount(adminServices(by), { ...body, linkedBy: by.name });
+      forgetRights();
+      return accountForPage(linked);
+    },
+    async unlinkForgeAccount({ body, caller: by }) {
+      await removeAccount(adminServices(by), body);
+      forgetRights();
+      return body;
     },
     async forgeExamination({ query: { repository }, caller: by }) {
       return { findings: await examine(adminServices(by), repository) };
@@ -203,6 +236,10 @@ async function detailForPage(
       failedAt: each.failedAt?.toISOString() ?? null,
     })),
   };
+}
+
+function accountForPage({ linkedAt, ...account }: ForgeAccount) {
+  return { ...account, linkedAt: linkedAt.toISOString() };
 }
 
 function placeOf({ ref, sha }: Pick<ForgeGraph, "ref" | "sha">): string {

@@ -7,6 +7,7 @@ import type { RequestOrigin } from "#sign-in/sessions/forged-request.ts";
 import type { FoundSession } from "#sign-in/sessions/session-service.ts";
 import { type SignedIn, signInService } from "#sign-in/sign-in-service.ts";
 import type { Services } from "../services.ts";
+import { linkGitHubAccount } from "./link-github-account.ts";
 
 /** Signs browsers in and out, and identifies them. Cookies are passed as whole headers. */
 export interface BrowserSignIn {
@@ -48,12 +49,20 @@ export function browserSignIn(
     logger,
     callers,
     signIn,
-  }: Pick<Services, "db" | "clock" | "logger" | "callers" | "signIn">,
+    forgeReaders,
+  }: Pick<Services, "db" | "clock" | "logger" | "callers" | "signIn" | "forgeReaders">,
   url: string,
 ): BrowserSignIn {
   const { sessions, provider, publicUrl } = signIn;
   const address = { url: publicUrl ?? new URL(url), isConfigured: publicUrl !== undefined };
-  const service = signInService({ db, clock, sessions, provider, address });
+  const service = signInService({
+    db,
+    clock,
+    sessions,
+    provider,
+    address,
+    signedIn: linkGitHubAccount(clock, () => forgeReaders.forgetAll()),
+  });
 
   /** Logs that a sign-in was refused and why, but never the secret. */
   const noting = async <T>(what: string, work: Promise<T>): Promise<T> => {

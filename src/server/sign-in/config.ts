@@ -16,6 +16,8 @@ export const oidcConfig = z.strictObject({
   principalClaim: z.string().min(1).default("email"),
   /** The claim with the groups: members of `devs` have the grants of the principal `group-devs`. */
   groupsClaim: z.string().min(1).optional(),
+  /** The claim with the login at GitHub: only one that the provider itself took from GitHub is suitable. */
+  githubClaim: z.string().min(1).optional(),
   scope: z
     .string()
     .regex(/(^| )openid( |$)/, "it must have `openid`")
@@ -33,6 +35,7 @@ export function readOidcConfig(
     name: env["GRANGE_OIDC_NAME"] || undefined,
     principalClaim: env["GRANGE_OIDC_PRINCIPAL_CLAIM"] || undefined,
     groupsClaim: env["GRANGE_OIDC_GROUPS_CLAIM"] || undefined,
+    githubClaim: env["GRANGE_OIDC_GITHUB_CLAIM"] || undefined,
     scope: env["GRANGE_OIDC_SCOPE"] || undefined,
   };
   return Object.values(given).every((value) => value === undefined) ? undefined : given;

@@ -5,6 +5,7 @@ import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { isLoopback } from "#core/host-guard.ts";
 import type { Db } from "#db/db.ts";
+import type { ForgeReaders } from "#forge/readers/forge-readers.ts";
 import { guardedFetch } from "#outgoing/guarded-fetch.ts";
 import { acceptingIssuedTokens } from "#sign-in/issuers/accept-issued-tokens.ts";
 import { issuedTokenService } from "#sign-in/issuers/issued-token-service.ts";
@@ -32,18 +33,30 @@ export type SignInConfig = Partial<
  * Opens sessions and the identity provider, and makes every place that accepts tokens accept those of trusted issuers.
  */
 export async function openSignIn(
-  { db, clock, logger }: { readonly db: Db; readonly clock: Clock; readonly logger: Logger },
+  {
+    db,
+    clock,
+    logger,
+    forgeReaders,
+  }: {
+    readonly db: Db;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly forgeReaders: Pick<ForgeReaders, "refresh">;
+  },
   config: SignInConfig,
 ): Promise<{ readonly callers: CallerRegistry; readonly signIn: SignInModule }> {
   refuseSessionsInTheClear(config);
   // An operator or administrator named this host; the addresses in its answers are its own choice.
   const fetchFrom = (host: string) => guardedFetch(() => [host, ...(config.privateHosts ?? [])]);
-  const sessions = sessionService(db, clock, {
+  const prepare = (principal: string) => forgeReaders.refresh(principal);
+  const times = {
     idleMs: config.sessionIdleMs ?? sessionTimes.idleMs,
     wholeMs: config.sessionMs ?? sessionTimes.wholeMs,
-  });
+  };
+  const sessions = sessionService(db, clock, times, prepare);
   const issued = issuedTokenService(db, clock, fetchFrom, (why) => logger.info({ why }, "refused"));
-  const callers = acceptingIssuedTokens(callerRegistry(db, clock), issued, () =>
+  const callers = acceptingIssuedTokens(callerRegistry(db, clock, prepare), issued, () =>
     sessions.forgetAll(),
   );
   const provider =
@@ -67,13 +80,22 @@ function refuseSessionsInTheClear({ oidc, publicUrl, host = "127.0.0.1", tlsCert
 }
 
 async function withSecret(oidc: NonNullable<ServerConfig["oidc"]>) {
-  const { issuer, clientId, clientSecretFile, name, principalClaim, groupsClaim, scope } = oidc;
+  const {
+    issuer,
+    clientId,
+    clientSecretFile,
+    name,
+    principalClaim,
+    groupsClaim,
+    githubClaim,
+    scope,
+  } = oidc;
   return {
     issuer: new URL(issuer),
     clientId,
     clientSecret: clientSecretFile === undefined ? undefined : await secretIn(clientSecretFile),
     name: name ?? new URL(issuer).hostname,
-    claims: { principal: principalClaim, groups: groupsClaim },
+    claims: { principal: principalClaim, groups: groupsClaim, githubLogin: githubClaim },
     scope,
   };
 }

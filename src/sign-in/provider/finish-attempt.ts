@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
-import type { Db } from "#db/db.ts";
+import type { Db, Tx } from "#db/db.ts";
 import type { BegunSession, SessionService } from "../sessions/session-service.ts";
+import type { ClaimedIdentity } from "./identity-of-claims.ts";
 import type { IdentityProvider } from "./identity-provider.ts";
 import { principalOfIdentity } from "./principal-of-identity.ts";
 import { attemptLastsMs, attemptOfCookie, secretsOf } from "./sign-in-attempt.ts";
@@ -15,7 +16,15 @@ interface FinishingAttempt {
   readonly sessions: SessionService;
   /** The address to which the provider redirected the browser. */
   readonly callback: URL;
+  readonly signedIn: WhenSignedIn;
 }
+
+/** Called in the transaction that begins a session by a provider's answer. */
+export type WhenSignedIn = (
+  tx: Tx,
+  principal: string,
+  identity: Pick<ClaimedIdentity, "issuer" | "githubLogin">,
+) => Promise<void>;
 
 /** The server that started the attempt may have another clock. */
 const clockToleranceMs = 60_000;
@@ -33,7 +42,7 @@ interface BrowserSecrets {
  * succeeds. Throws `permission_denied`.
  */
 export async function finishAttempt(
-  { db, clock, provider, sessions, callback }: FinishingAttempt,
+  { db, clock, provider, sessions, callback, signedIn }: FinishingAttempt,
   browser: BrowserSecrets,
 ): Promise<{ readonly begun: BegunSession; readonly returnTo: string }> {
   const state = callback.searchParams.getAll("state");
@@ -60,6 +69,7 @@ export async function finishAttempt(
   const { issuer, subject, groups } = identity;
   const begun = await db.transaction(async (tx) => {
     const principal = await principalOfIdentity(tx, identity, clock.now());
+    await signedIn(tx, principal, identity);
     return sessions.begin(tx, {
       principal,
       groups,

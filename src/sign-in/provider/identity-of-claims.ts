@@ -6,6 +6,8 @@ export interface ClaimNames {
   readonly principal: string;
   /** Undefined: groups grant no rights. */
   readonly groups: string | undefined;
+  /** The claim with the user's login at GitHub, which the provider vouches for; undefined: no claim links accounts. */
+  readonly githubLogin?: string | undefined;
 }
 
 export interface ClaimedIdentity {
@@ -17,6 +19,8 @@ export interface ClaimedIdentity {
   readonly isVerified: boolean;
   /** Principals whose grants the user has in addition. */
   readonly groups: readonly string[];
+  /** The user's login at GitHub; absent when the provider did not name one. */
+  readonly githubLogin?: string;
 }
 
 /** The prefix of principals that represent groups of a provider; no person may have such a name. */
@@ -24,6 +28,7 @@ const groupPrefix = "group-";
 /** Names of the farm's own principal for a forge, and names of forge users, which only the forge can identify. */
 const ofForges = /^forge$|@git(hub)?$/i;
 const mostGroups = 200;
+const githubLogin = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:_[A-Za-z0-9]+)?$/;
 const longestSubject = 255;
 
 /** Reads an identity out of claims whose origin has been checked. */
@@ -41,6 +46,7 @@ export function identityOf(
     name: nameIn(claims, names.principal),
     isVerified: names.principal === "email",
     groups: groupsIn(),
+    ...githubLoginIn(claims, names.githubLogin),
   };
 
   function groupsIn(): string[] {
@@ -55,6 +61,15 @@ export function identityOf(
         .filter((group) => PrincipalName.safeParse(group).success)
     );
   }
+}
+
+/** What cannot be a login is like no login: it gives nothing. */
+function githubLoginIn(
+  claims: Readonly<Record<string, unknown>>,
+  claim: string | undefined,
+): Pick<ClaimedIdentity, "githubLogin"> {
+  const login = claim === undefined ? undefined : claims[claim];
+  return typeof login === "string" && githubLogin.test(login) ? { githubLogin: login } : {};
 }
 
 function nameIn(claims: Readonly<Record<string, unknown>>, claim: string): string {

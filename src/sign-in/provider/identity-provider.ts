@@ -139,7 +139,9 @@ async function lackingClaims(
   claims: Readonly<Record<string, unknown>>,
   accessToken: string,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const wanted = [names.principal, ...(names.groups === undefined ? [] : [names.groups])];
+  const wanted = [names.principal, names.groups, names.githubLogin].filter(
+    (name) => name !== undefined,
+  );
   if (wanted.every((each) => each in claims)) return {};
   if (config.serverMetadata().userinfo_endpoint === undefined) return {};
   return oidc.fetchUserInfo(config, accessToken, String(claims["sub"]));

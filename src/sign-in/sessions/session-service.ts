@@ -81,10 +81,18 @@ export function sessionService(
   db: Db,
   clock: Clock,
   times: SessionTimes = sessionTimes,
+  /** Called with the name of a principal before its rights are read, outside of transactions. */
+  prepare: (principal: string) => Promise<void> = async () => {},
 ): SessionService {
   let kept = recentlyUsed<Kept>(mostKept);
 
-  const lookUp = (secret: string): Promise<FoundSession> =>
+  const lookUp = async (secret: string): Promise<FoundSession> => {
+    const { id, hash } = fingerprintOfSecret(secret);
+    const named = await storedSession(db, id);
+    if (named !== undefined && isSameHash(named.hash, hash)) await prepare(named.principal);
+    return lookUpPrepared(secret);
+  };
+  const lookUpPrepared = (secret: string): Promise<FoundSession> =>
     db.transaction(async (tx) => {
       const { id, hash } = fingerprintOfSecret(secret);
       const stored = await storedSession(tx, id);

@@ -1,0 +1,38 @@
+-- Who may read a repository can follow the permission at its forge.
+
+-- Rights to read for a limited time, beside grants: whoever knows the reason renews them.
+create table lent_right (
+  principal text not null,
+  -- The name of one repository, not a pattern.
+  repository text not null,
+  -- Who lends it, such as `github`.
+  lender text not null,
+  lent_at timestamptz not null default now(),
+  until timestamptz not null,
+  primary key (principal, repository, lender),
+  constraint a_lent_right_is_for_one_repository check (repository <> '' and position('*' in repository) = 0)
+);
+
+-- The account of a principal at a kind of forge.
+create table forge_account (
+  principal text not null,
+  kind text not null,
+  -- As `accountOf` of the forge spells it.
+  account text not null,
+  -- The forge's own id of the account, when it was first read: another account with the same name gets nothing.
+  account_id text,
+  linked_by text not null,
+  linked_at timestamptz not null,
+  primary key (principal, kind)
+);
+
+-- The last answer of a forge for a principal and a repository.
+create table forge_reading (
+  repository text not null references forge_repository on delete cascade,
+  principal text not null,
+  permission text not null,
+  checked_at timestamptz not null,
+  primary key (repository, principal),
+  constraint a_permission_is_known
+    check (permission in ('admin', 'maintain', 'write', 'triage', 'read', 'none'))
+);
