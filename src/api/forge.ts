@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { IsolationLevel } from "#core/isolation-level.ts";
 import { SuiteWord } from "#core/test-case.ts";
 
 /** The permission at the forge that a farm's right requires, from the least to the most. */
@@ -7,6 +8,8 @@ export type NeededPermission = z.infer<typeof NeededPermission>;
 
 /** From property to patterns with `*`. */
 const ForkPlatform = z.record(z.string().min(1).max(256), z.array(z.string().max(1_024)).max(100));
+
+const ForkIsolation = z.enum(["any", ...IsolationLevel.options]);
 
 const pollLimits = { error: "at least a second, at most a day" };
 const PollMs = z.number().int().min(1_000, pollLimits).max(86_400_000, pollLimits);
@@ -28,6 +31,8 @@ export const ForgePolicy = z.strictObject({
   /** The limits for their definitions: network access, and properties of platforms by patterns of their values. */
   forkNetwork: z.boolean().default(false),
   forkPlatform: ForkPlatform.default({ OSFamily: ["*"], ISA: ["*"] }),
+  /** The isolation that a worker must have for their jobs, which wait for such a worker. */
+  forkIsolation: ForkIsolation.default("strict"),
   /** The suite that measures commits; no measurements when absent. */
   suite: SuiteWord.optional(),
   /** Whether to measure each head of the default branch, each tag. */
@@ -61,6 +66,7 @@ export const ForgePolicyChange = z.strictObject({
   forkGraph: z.string().min(1).max(200).nullable().optional(),
   forkNetwork: z.boolean().nullable().optional(),
   forkPlatform: ForkPlatform.nullable().optional(),
+  forkIsolation: ForkIsolation.nullable().optional(),
   suite: SuiteWord.nullable().optional(),
   benchMaster: z.boolean().nullable().optional(),
   benchReleases: z.boolean().nullable().optional(),

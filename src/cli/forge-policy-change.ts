@@ -12,6 +12,7 @@ export interface ForgePolicyOptions {
   readonly forkBench?: string;
   readonly forkNetwork?: boolean;
   readonly forkPlatform?: readonly string[];
+  readonly forkIsolation?: string;
   readonly suite?: string;
   readonly benchMaster?: boolean;
   readonly benchReleases?: boolean;

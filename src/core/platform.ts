@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { dockerProperties } from "./docker-properties.ts";
+import { dockerNetworkProperty, dockerProperties } from "./docker-properties.ts";
+import { isolationProperty, isolationRequirement, offered as yes } from "./isolation-level.ts";
 
 /**
  * REv2 platform properties: the requirements of an action, or the offer of a worker.
@@ -50,6 +51,7 @@ export function imageOf(platform: Platform): string | undefined {
 /** Properties that tell the farm how to run an action; no worker needs to offer them. */
 const instructions = new Set([
   imageProperty,
+  isolationProperty,
   "network",
   "cpus",
   "memory",
@@ -83,10 +85,20 @@ export function spelledAlike(platform: Platform): Platform {
 /** Returns the properties that a worker must offer, in canonical spelling. */
 export function requirementsOf(platform: Platform): Platform {
   const image = imageOf(platform) === undefined ? {} : { [imagesOffer]: "oci" };
+  const level = platform[isolationProperty] ?? "";
+  const isolation =
+    level === "" ? {} : { [isolationRequirement(level, usesNetwork(platform))]: yes };
   return spelledAlike({
     ...Object.fromEntries(Object.entries(platform).filter(([name]) => !instructions.has(name))),
     ...image,
+    ...isolation,
   });
+}
+
+/** Returns whether an action may use the network. */
+export function usesNetwork(platform: Platform): boolean {
+  const asDocker = ["standard", "bridge"].includes(platform[dockerNetworkProperty] ?? "");
+  return (platform["network"] ?? (asDocker ? "on" : "off")) !== "off";
 }
 
 /** Returns the same text for equal platforms, regardless of the order of their properties. */

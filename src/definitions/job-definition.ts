@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { JobKind } from "#api/graph.ts";
+import { IsolationLevel } from "#core/isolation-level.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { parseImageReference } from "#images/image-reference.ts";
 import { parseDuration } from "./duration.ts";
@@ -181,6 +182,9 @@ export const JobDefinition = z
       .boolean()
       .optional()
       .describe("Whether the job may use the network. Default: false."),
+    isolation: IsolationLevel.optional().describe(
+      "What the worker's sandbox must stop: sandbox, that the job reaches the machine or other jobs; strict, also that it uses the machine up. The job waits for such a worker.",
+    ),
     secrets: SecretNames.optional(),
     ...tokenShape,
     retries: z

@@ -94,6 +94,7 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   platform: machine,
   network: machine,
   image: machine,
+  isolation: machine,
   success: machine,
   failure: machine,
   errors: machine,

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Principal } from "#access/principal.ts";
 import type { SubmitBenchmarkRequest, SubmittedRequest } from "#api/benchmark-request.ts";
 import type { GraphSummary } from "#api/graph.ts";
+import type { IsolationLevel } from "#core/isolation-level.ts";
 
 /** A graph that is made because of a forge. */
 export interface GraphToMake {
@@ -27,6 +28,8 @@ interface OutsiderRules {
   readonly network: boolean;
   /** Property of a platform → patterns of values. */
   readonly platform: Readonly<Record<string, readonly string[]>>;
+  /** The least isolation of their jobs; undefined: any. */
+  readonly isolation: IsolationLevel | undefined;
 }
 
 /** The result of a `retrigger`. */

@@ -134,7 +134,11 @@ async function makeGraph(
   const { ref, sha, pull, isFork } = wanted;
   const named = namedGraphOf(policy, isFork);
   const outsiders = isFork
-    ? { network: policy.forkNetwork, platform: policy.forkPlatform }
+    ? {
+        network: policy.forkNetwork,
+        platform: policy.forkPlatform,
+        isolation: policy.forkIsolation === "any" ? undefined : policy.forkIsolation,
+      }
     : undefined;
   const id = await db.transaction(async (tx) => {
     await requireHolding(tx, holding);

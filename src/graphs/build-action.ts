@@ -5,6 +5,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { compareByCodePoint } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { isolationProperty } from "#core/isolation-level.ts";
 import { type JobRights, rightsText } from "#core/job-rights.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import {
@@ -127,6 +128,7 @@ function platformOf(job: JobDefinition): Platform {
     ...job.platform,
     ...(job.image === undefined ? {} : { [imageProperty]: withScheme(job.image) }),
     ...(job.network === true ? { network: "on" } : {}),
+    ...(job.isolation === undefined ? {} : { [isolationProperty]: job.isolation }),
     ...(job.limits?.cpus === undefined ? {} : { cpus: String(job.limits.cpus) }),
     ...(memory === undefined ? {} : { memory: String(memory) }),
     ...(outputs === undefined ? {} : { outputs: String(outputs) }),

@@ -78,3 +78,24 @@ test("plain jobs, and properties that the rules list, are allowed", async () => 
 test("jobs that are not in the graph do not count", async () => {
   expect(await refusalsOf({ a: plain, deploy: { ...plain, network: true } }, "a")).toEqual([]);
 });
+
+test("jobs of outsiders require the isolation of the rules, or more", async () => {
+  const planned = async (isolation: "sandbox" | "strict" | undefined) => {
+    const definitions = definitionsOf({
+      a: plain,
+      b: { ...plain, isolation: "strict" },
+      all: { kind: "join", needs: ["a", "b"] },
+    });
+    const { catalog } = await planForOutsiders(definitions, undefined, {
+      ...rules,
+      ...(isolation === undefined ? {} : { isolation }),
+    });
+    return Object.fromEntries(
+      catalog.entries.map(({ name, definition }) => [name, definition.isolation]),
+    );
+  };
+
+  expect(await planned("strict")).toEqual({ a: "strict", all: undefined, b: "strict" });
+  expect(await planned("sandbox")).toEqual({ a: "sandbox", all: undefined, b: "strict" });
+  expect(await planned(undefined)).toEqual({ a: undefined, all: undefined, b: "strict" });
+});

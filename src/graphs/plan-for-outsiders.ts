@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { IsolationLevel, strongerIsolation } from "#core/isolation-level.ts";
 import { imageProperty } from "#core/platform.ts";
 import { fitsStars } from "#core/star-pattern.ts";
 import { definitionLimits } from "#definitions/definition-limits.ts";
@@ -12,6 +13,8 @@ export const OutsiderRules = z.object({
   network: z.boolean(),
   /** Property of a platform → patterns of values; no other properties may be required, nor size classes. */
   platform: z.record(z.string(), z.array(z.string()).readonly()).readonly(),
+  /** The least isolation of their jobs; absent: any, as for graphs from before this rule. */
+  isolation: IsolationLevel.optional(),
 });
 export type OutsiderRules = Readonly<z.infer<typeof OutsiderRules>>;
 
@@ -39,13 +42,24 @@ export async function planForOutsiders(
   select: string | undefined,
   rules: OutsiderRules,
 ): Promise<Plan> {
-  const planned = await plan(definitions, select);
+  const planned = await plan(isolated(definitions, rules), select);
   const names = new Set(planned.catalog.entries.map(({ name }) => name));
   const problems = definitions.jobs
     .filter(({ name }) => names.has(name))
     .flatMap((job) => problemsOfOutsider(job, rules));
   if (problems.length === 0) return planned;
   throw new DefinitionProblems(problems.slice(0, definitionLimits.problems));
+}
+
+/** Returns the definitions with the isolation that the rules require, where a job does not require more. */
+function isolated(definitions: Definitions, { isolation }: OutsiderRules): Definitions {
+  if (isolation === undefined) return definitions;
+  const jobs = definitions.jobs.map((job): DefinedJob => {
+    if ((job.definition.kind ?? "command") !== "command") return job;
+    const level = strongerIsolation(job.definition.isolation, isolation);
+    return { ...job, definition: { ...job.definition, isolation: level } };
+  });
+  return { ...definitions, jobs };
 }
 
 function problemsOfOutsider(job: DefinedJob, { network, platform }: OutsiderRules) {

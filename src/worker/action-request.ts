@@ -3,11 +3,10 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { digestFunctionFrom, fromDigestMessage } from "#cas/digest-message.ts";
 import { problemOfPath, refuse } from "#cas/path-rules.ts";
 import type { Digest, DigestFunction } from "#core/digest.ts";
-import { dockerNetworkProperty } from "#core/docker-properties.ts";
 import { Fault } from "#core/fault.ts";
 import { type JobRights, jobTokenName, rightsIn } from "#core/job-rights.ts";
 import type { OutcomeRules } from "#core/outcome-rules.ts";
-import { imageOf, type Platform, tokenProperty } from "#core/platform.ts";
+import { imageOf, type Platform, tokenProperty, usesNetwork } from "#core/platform.ts";
 import { SecretName } from "#core/secret-reference.ts";
 import {
   ActionSchema,
@@ -109,9 +108,8 @@ function secretsOf(work: Work): readonly Secret[] {
  * it.
  */
 function networkOf(platform: Platform): boolean {
-  const asDocker = ["standard", "bridge"].includes(platform[dockerNetworkProperty] ?? "");
-  const { network = asDocker ? "on" : "off" } = platform;
-  if (network === "on" || network === "off") return network === "on";
+  const { network = "off" } = platform;
+  if (network === "on" || network === "off") return usesNetwork(platform);
   throw new Fault(
     "invalid_argument",
     `network is ${JSON.stringify(network)}; it must be "on" or "off"`,

@@ -48,6 +48,7 @@ test("registers the properties of the machine", async () => {
   expect(Object.keys(facilities).toSorted()).toEqual([
     "images",
     "inputs",
+    "isolation",
     "job user",
     "limits",
     "mounts",

@@ -6,6 +6,7 @@ import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import type { Defence } from "./attacks/attack-list.ts";
 import { type Defences, notStoppedText } from "./attacks/attacks-not-stopped.ts";
+import { isolationText } from "./attacks/isolation-of.ts";
 import type { WorkerConfig } from "./config.ts";
 import { watchReplacement } from "./data-directory.ts";
 import { type HelperShell, startHelperShell } from "./helper-shell.ts";
@@ -124,6 +125,7 @@ export async function openMachine(
         inputs: explained(roots.inputRoots.kind, roots.why),
         images: images.text,
         mounts: explained(shell.kind, whyShell),
+        isolation: isolationText(defences),
         "not stopped": notStoppedText(defences),
       },
       isReplaced: watchReplacement(runDir, shell),

@@ -4,6 +4,7 @@ import { imagesOffer } from "#core/platform.ts";
 import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
 import { Agent, type AgentEnd } from "./agent.ts";
+import { isolationOf } from "./attacks/isolation-of.ts";
 import type { WorkerConfig } from "./config.ts";
 import { ActionExecutor } from "./execute-action.ts";
 import { farmAddress } from "./farm-address.ts";
@@ -39,7 +40,10 @@ export async function openSession(parts: SessionParts): Promise<WorkerSession> {
   const retryWindow = new RetryWindow();
   const machine = await openMachine(config, retryWindow);
   const { facilities } = machine;
-  const offered = machine.images === undefined ? {} : { [imagesOffer]: "oci" };
+  const offered = {
+    ...(machine.images === undefined ? {} : { [imagesOffer]: "oci" }),
+    ...isolationOf(machine.defences),
+  };
   const withOffer = {
     ...parts,
     config: { ...config, platform: { ...config.platform, ...offered } },

@@ -66,6 +66,12 @@ function withPolicy(command: Command): Command {
       "a label that their jobs may ask for; may be repeated",
       repeated,
     )
+    .addOption(
+      new Option(
+        "--fork-isolation <level>",
+        "what the sandbox of their jobs must stop; they wait for such a worker",
+      ).choices(["strict", "sandbox", "any", "usual"]),
+    )
     .option("--suite <name>", "the suite by which commits are measured; usual: none")
     .option("--bench-master", "measure each head of the default branch")
     .option("--no-bench-master", "do not")

@@ -1,3 +1,4 @@
+import { isolationOfProperty } from "#core/isolation-level.ts";
 import { serves } from "#core/platform.ts";
 import { firstMissing } from "../first-missing.ts";
 import type { QueuedKind, SeenOffer } from "../submitting/queued-kinds.store.ts";
@@ -29,6 +30,9 @@ export function whyUnserved(
   const missing = firstMissing(requirements, platforms);
   if (missing === undefined) return "no worker is connected; start one: grange worker";
   const { property, asked, offered } = missing;
+  const isolation = isolationOfProperty(property);
+  if (isolation !== undefined)
+    return `it requires the isolation ${isolation}, and no worker that could run it has it; \`grange workers\` lists under "not stopped" what each lacks`;
   const instead =
     offered.length === 0
       ? `no worker offers ${property}`

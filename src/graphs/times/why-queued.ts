@@ -1,4 +1,5 @@
 import type { WaitingReason } from "#api/waiting.ts";
+import { isolationOfProperty } from "#core/isolation-level.ts";
 import { serves } from "#core/platform.ts";
 import { fenceInTheWay } from "#execution/claiming/fence-in-the-way.ts";
 import { greatestSizeClass, isServedBy } from "#execution/claiming/is-served-by.ts";
@@ -157,6 +158,14 @@ function whyNobody(
     };
   }
   const { property, asked, offered } = missing;
+  const isolation = isolationOfProperty(property);
+  if (isolation !== undefined) {
+    return {
+      ...facts,
+      sentence: `waits for a worker with the isolation ${isolation}: none of ${counted(numberOf(alive), "worker")} stops all attacks of that level`,
+      advice: `start a worker that does: the page of workers and grange doctor list under "not stopped" what each lacks (docs/workers.md); or lower the isolation that the ${one} requires`,
+    };
+  }
   return {
     ...facts,
     sentence: `waits for a worker with ${property}=${asked}: ${
