@@ -78,6 +78,16 @@ const rights = createRoute({
   component: lazyRouteComponent(() => import("./pages/rights/page.tsx"), "RightsPage"),
 });
 
+const shareLinks = createRoute({
+  getParentRoute: () => root,
+  path: "/share-links",
+  loader: async () => {
+    const { shareLinksQuery } = await import("./pages/share-links/load.ts");
+    await queryClient.ensureQueryData(shareLinksQuery);
+  },
+  component: lazyRouteComponent(() => import("./pages/share-links/page.tsx"), "ShareLinksPage"),
+});
+
 const forge = createRoute({
   getParentRoute: () => root,
   path: "/forge",
@@ -181,6 +191,7 @@ export const graphsRoutes = [
   forge,
   retention,
   rights,
+  shareLinks,
   graph,
   job,
   graphSet,

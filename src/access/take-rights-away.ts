@@ -3,6 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { type ListedEnrolment, markEnrolmentRevoked } from "./enrolment.store.ts";
 import { deleteGrants, lockRights, type NamedGrants } from "./grant.store.ts";
 import { requireAnAdministrator } from "./rights-guard.ts";
+import { endLinksOfGoneMaker } from "./share-links/share-links.ts";
 import { type ListedToken, markTokenRevoked } from "./token.store.ts";
 
 /** Removes rules; throws `not_found` when there is none, and refuses the last right to administer. */
@@ -19,7 +20,10 @@ export async function removeGrants(tx: Tx, named: NamedGrants, now: Date): Promi
   return removed;
 }
 
-/** Revokes a token permanently; refuses the last token of the last administrator. */
+/**
+ * Revokes a token permanently, and the share links of its principal if it has no other valid token. Refuses the last
+ * token of the last administrator.
+ */
 export async function revokeToken(
   tx: Tx,
   id: string,
@@ -27,8 +31,9 @@ export async function revokeToken(
   now: Date,
 ): Promise<ListedToken | ListedEnrolment> {
   await lockRights(tx);
-  const revoked =
-    (await markTokenRevoked(tx, id, by, now)) ?? (await markEnrolmentRevoked(tx, id, by, now));
+  const token = await markTokenRevoked(tx, id, by, now);
+  if (token !== undefined) await endLinksOfGoneMaker(tx, token.principal, by, now);
+  const revoked = token ?? (await markEnrolmentRevoked(tx, id, by, now));
   if (revoked === undefined) {
     throw new Fault(
       "not_found",

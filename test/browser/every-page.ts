@@ -47,6 +47,7 @@ export const routesLeftOut: Readonly<Record<string, string>> = {
   "/in/$project/$id": "it leads to /invocations/$id",
   "/forge": "forge.test.ts looks at it with axe, on a real server",
   "/rights": "rights.test.ts looks at it with axe, on a real server",
+  "/share-links": "share-links.test.ts looks at it with axe, on a real server",
   "/times": "the made-up farm answers no times of graphs",
   "/executions/$id": "invocations.test.ts looks at it with axe",
   "/searches/$id":

@@ -14,6 +14,7 @@ import { type RunningServer, startServer } from "../../src/server/start-server.t
 import { askServer, postTo } from "../support/ask-server.ts";
 import { freshDatabase } from "../support/fresh-db.ts";
 import { sampleRepository } from "../support/sample-repository.ts";
+import { axeFindings } from "./axe-findings.ts";
 import { pagesInBrowser } from "./farm-in-browser.ts";
 
 const databaseUrl = await freshDatabase();
@@ -81,6 +82,23 @@ test("a button of the log makes a link, which opens the log", async () => {
   await page.getByText("told in the log").waitFor();
 
   expect(link).toMatch(/\/shared#grange_share_[A-Za-z0-9_-]{43}$/);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test("a page lists links, and revokes one", async () => {
+  const { page, faults } = await open("/share-links");
+  const row = page.getByRole("listitem").filter({ hasText: "the log of run 1 of build" }).first();
+  await row.waitFor();
+  await look(page, "share-links");
+  const problems = await axeFindings(page);
+  await row.getByRole("button", { name: "Revoke…" }).click();
+  await page.getByRole("button", { name: "Revoke the link" }).click();
+  await row.getByText("revoked by anyone").waitFor();
+  await look(page, "share-links-revoked");
+
+  expect(await row.getByRole("button").count()).toBe(0);
+  expect(problems).toEqual([]);
   expect(faults).toEqual([]);
   await page.context().close();
 });

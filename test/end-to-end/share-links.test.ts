@@ -157,6 +157,28 @@ describe("a share link", () => {
     expect(again.status).toBe(200);
   });
 
+  test("is revoked with the last valid token of its maker, and not with another one", async () => {
+    const tokenOf = async () =>
+      CreatedToken.parse(await postTo(farm, "/tokens", { principal: "lea" }, tokens["root"]));
+    const [first, last] = [await tokenOf(), await tokenOf()];
+    tokens["lea"] = last.token;
+    const grant = { principal: "lea", verb: "role:maintainer", repository: name };
+    await postTo(farm, "/grants", grant, tokens["root"]);
+    const link = await share({}, "lea");
+    await postTo(farm, `/tokens/${first.id}/revoke`, {}, tokens["root"]);
+    const afterOne = await open(link.token);
+    await postTo(farm, `/tokens/${last.id}/revoke`, {}, tokens["root"]);
+    const afterLast = await open(link.token);
+    await tokenOf();
+
+    expect([afterOne.status, afterLast.status]).toEqual([200, 404]);
+    // A new token does not make it valid again.
+    expect((await open(link.token)).status).toBe(404);
+    const { body } = await askServer(farm, "GET", "/shares", undefined, tokens["root"]);
+    const listed = ShareLink.array().parse(body);
+    expect(listed.find(({ id }) => id === link.id)).toMatchObject({ revokedBy: "root" });
+  });
+
   test("is stored as a hash", async () => {
     const { token } = await share();
     const rows = await farm.services.db.many(

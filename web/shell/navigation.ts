@@ -17,7 +17,8 @@ type PagePath =
   | "/granary"
   | "/forge"
   | "/retention"
-  | "/rights";
+  | "/rights"
+  | "/share-links";
 
 interface NavigationGroup {
   readonly label: string;
@@ -62,6 +63,7 @@ export const navigationGroups: readonly NavigationGroup[] = [
       { label: "Forges", to: "/forge" },
       { label: "Retention", to: "/retention" },
       { label: "Rights", to: "/rights" },
+      { label: "Share links", to: "/share-links" },
     ],
     also: [],
   },

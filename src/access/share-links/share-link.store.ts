@@ -91,6 +91,30 @@ export async function markShareLinkRevoked(
   return row;
 }
 
+/**
+ * Revokes all links of a maker that has no valid token left, and returns them. A principal without any token, such as a
+ * person of an identity provider, counts as one without a valid token.
+ */
+export function revokeLinksOfMakerWithoutToken(
+  tx: Tx,
+  madeBy: string,
+  by: string,
+  now: Date,
+): Promise<ShareLink[]> {
+  return tx.many(
+    ShareLink,
+    sql`
+      update share_link set revoked_at = ${now}, revoked_by = ${by}
+      where made_by = ${madeBy} and revoked_at is null and expires_at > ${now}
+        and not exists (
+          select from token
+          where principal = ${madeBy} and revoked_at is null
+            and (expires_at is null or expires_at > ${now}))
+      returning ${columns}
+    `,
+  );
+}
+
 /** Deletes links that ended before a time; the audit log still names them. */
 export async function deleteOldShareLinks(tx: Tx, before: Date): Promise<void> {
   await tx.run(sql`

@@ -12,6 +12,7 @@ import {
   insertShareLink,
   markOpened,
   markShareLinkRevoked,
+  revokeLinksOfMakerWithoutToken,
   type ShareLink,
   storedShareLink,
 } from "./share-link.store.ts";
@@ -104,11 +105,25 @@ export async function revokeShareLink(
   return link;
 }
 
+/**
+ * Ends the links of a maker that cannot identify itself any more: its last token was revoked, or its identity removed.
+ * They stay revoked when it gets a new token.
+ */
+export async function endLinksOfGoneMaker(
+  tx: Tx,
+  maker: string,
+  by: string,
+  now: Date,
+): Promise<void> {
+  const links = await revokeLinksOfMakerWithoutToken(tx, maker, by, now);
+  for (const link of links) await recordChange(tx, "revoke", { name: by }, link);
+}
+
 /** Records what was done with a link, also for the audit log of its graph. */
 async function recordChange(
   tx: Tx,
   what: "make" | "open" | "revoke",
-  by: Principal,
+  by: Pick<Principal, "name">,
   { id, object, madeBy, expiresAt }: Pick<ShareLink, "id" | "object" | "madeBy" | "expiresAt">,
 ): Promise<void> {
   const detail = { what: `${what} share link`, id, object, madeBy, expiresAt };

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { CreatedShareLink, ShareLink } from "#api/share.ts";
-import type { SharedObject } from "#core/shared-object.ts";
+import { sharedObjectText } from "#core/shared-object-text.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { durationMs } from "../duration-ms.ts";
@@ -29,7 +29,7 @@ export const describeShare: Describe = (command) => {
   addRevoke(command);
   command.addHelpText(
     "after",
-    "\nMaking a link needs the right share, and the right to read what it opens. A link ends when its time is over, when it is revoked, and when its maker may not read that any more.",
+    "\nMaking a link needs the right share, and the right to read what it opens. A link ends when its time is over, when it is revoked, when its maker may not read that any more, and when the last token of its maker is revoked.",
   );
   withExamples(command, [
     ["a link to the log of a job, for a week", "share log latest tests"],
@@ -95,7 +95,7 @@ async function shareRun(
 
 function answerWith(session: Session, options: CommonOptions, link: CreatedShareLink) {
   session.terminal.notes.line(
-    `Link ${link.id} to ${printableLine(objectText(link.object))}, valid until ${timeText(link.expiresAt)}. Whoever has it can read that; it is not shown again:`,
+    `Link ${link.id} to ${printableLine(sharedObjectText(link.object))}, valid until ${timeText(link.expiresAt)}. Whoever has it can read that; it is not shown again:`,
   );
   return answer(session, options, link, () => [link.url]);
 }
@@ -142,7 +142,7 @@ function addList(command: Command): void {
             ["id", "opens", "by", "made", "opened first", "valid until"],
             ...links.map((link) => [
               link.id,
-              printableLine(objectText(link.object)),
+              printableLine(sharedObjectText(link.object)),
               printableLine(link.madeBy),
               timeText(link.madeAt),
               link.openedAt === null ? "-" : timeText(link.openedAt),
@@ -170,17 +170,4 @@ function endText({ expiresAt, revokedAt, revokedBy }: ShareLink): string {
   return revokedAt === null
     ? timeText(expiresAt)
     : printableLine(`revoked by ${revokedBy ?? "nobody"}`);
-}
-
-function objectText(object: SharedObject): string {
-  switch (object.kind) {
-    case "log": {
-      const of = object.batch === undefined ? "" : `batch ${object.batch} of `;
-      return `the log of ${of}run ${object.run} of ${object.job} in ${object.graph.slice(0, 8)}`;
-    }
-    case "output":
-      return `${object.path} of run ${object.run} of ${object.job} in ${object.graph.slice(0, 8)}`;
-    case "comparison":
-      return `${object.suite}: ${object.before} and ${object.after} by ${object.metric}`;
-  }
 }

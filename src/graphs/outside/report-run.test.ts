@@ -83,7 +83,7 @@ test("its outputs are passed on, and never put into the action cache", async () 
   const digest = digestOf(bytes);
   const outputs = [{ path: "report.json", digest: digestKey(digest) }];
 
-  await expect(report(id, { outputs })).rejects.toThrow("is not in the store");
+  await expect(report(id, { outputs })).rejects.toThrow("is not in the project default");
   await farm.store.put(digest, bytes);
   // Finishes the work that other tests have left.
   await farm.work();

@@ -1,6 +1,7 @@
 import { recordAudit } from "#access/audit.store.ts";
 import { anyone, wholeFarm } from "#access/principal.ts";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
+import { endLinksOfGoneMaker } from "#access/share-links/share-links.ts";
 import type { sessionEndpoints } from "#api/endpoints/session-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
@@ -71,6 +72,7 @@ export function sessionHandlers(services: HandlerServices): HandlersFor<typeof s
       const detail = { what: "remove identity", principal };
       return changeRights(services, by, "administer", detail, async (tx, now) => {
         await freeName(tx, principal, now);
+        await endLinksOfGoneMaker(tx, principal, by.name, now);
         return identitiesOf(tx);
       });
     },
