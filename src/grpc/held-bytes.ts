@@ -15,7 +15,7 @@ export interface Claim {
 type GiveUp = (fault: Fault) => void;
 
 /** A sender waits for room for at most this many times this long, in ms. */
-const mostWaits = 10;
+const mostWaits = 100;
 const waitMs = 20;
 /** A connection that had to give up bytes is not read for this time, in ms: it sends more than there is room for. */
 const pauseMs = 1_000;

@@ -400,3 +400,29 @@ test("ends a connection that sends one malformed request after the other", async
   // Others have connections of their own.
   await expect(call(client, ask("blob"))).resolves.toBeDefined();
 });
+
+test("an unfinished message gives way to one that arrives completely, and its client is told", async () => {
+  const { port, client } = await serve({ maxSharedBytes: 1_000_000 });
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  session.on("error", () => {});
+  cleanups.push(() => session.destroy());
+  const stream = session.request({
+    ":method": "POST",
+    ":path": pathOf(unary),
+    "content-type": "application/grpc",
+  });
+  stream.on("error", () => {});
+  stream.resume();
+  const ended = once(stream, "response");
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(900_001, 1);
+  stream.write(Buffer.concat([head, Buffer.alloc(900_000)]));
+  // The server has received it when it answers a ping that was sent after it.
+  await new Promise((resolve) => session.ping(resolve));
+
+  const answer = await call(client, ask("x".repeat(500_000), 3n));
+
+  expect(answer.data).toHaveLength(3);
+  const [headers] = await ended;
+  expect(headers["grpc-status"]).toBe(String(status.RESOURCE_EXHAUSTED));
+});

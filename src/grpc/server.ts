@@ -85,7 +85,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     large: new FairGate(largeAtOnce),
     largeAnswers: new FairGate(largeAnswersAtOnce),
   };
-  const mostHeld = options.maxHeldBytes ?? 48 * 1_048_576;
+  const mostHeld = options.maxHeldBytes ?? mostSharedBytes;
   const mostShared = options.maxSharedBytes ?? mostSharedBytes;
   const callerOf = options.callerOf ?? ((address) => address ?? "unknown");
   const allHeld = new SharedBytes(mostShared);

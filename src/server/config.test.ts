@@ -26,3 +26,15 @@ test("a client waits 15 minutes for a worker that does not exist, or as long as 
   expect(readServerConfig({}, { GRANGE_UNSERVED_MS: "30000" }).unservedMs).toBe(30_000);
   expect(() => readServerConfig({}, { GRANGE_UNSERVED_MS: "0" })).toThrow(/unservedMs/);
 });
+
+test.each([
+  { written: undefined, bytes: 64 * 1024 ** 2 },
+  { written: "256M", bytes: 256 * 1024 ** 2 },
+])("GRANGE_MESSAGE_MEMORY=$written is $bytes bytes", ({ written, bytes }) => {
+  const env = written === undefined ? {} : { GRANGE_MESSAGE_MEMORY: written };
+  expect(readServerConfig({}, env).messageMemory).toBe(bytes);
+});
+
+test.each(["0", "1M", "much"])("%s is no memory for messages", (written) => {
+  expect(() => readServerConfig({}, { GRANGE_MESSAGE_MEMORY: written })).toThrow(/such as 256M/);
+});

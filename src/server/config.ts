@@ -26,6 +26,9 @@ function byteCount(problem: string) {
   };
 }
 
+/** Room for a few messages of 4 MiB. */
+const leastMessageMemory = 16 * 1_048_576;
+
 function undefinedWhenZero(bytes: number): number | undefined {
   return bytes === 0 ? undefined : bytes;
 }
@@ -167,6 +170,16 @@ export const ServerConfig = z.object({
     .default("1T")
     .transform(byteCount("it must be an amount of storage, such as 1T, or 0 for no limit"))
     .transform(undefinedWhenZero),
+  /** The memory for messages of gRPC that are unfinished, and once more for answers that are not read. In bytes. */
+  messageMemory: z
+    .string()
+    .default("64M")
+    .transform((text, context) => {
+      const bytes = parseMemorySize(text) ?? 0;
+      if (bytes >= leastMessageMemory) return bytes;
+      context.addIssue("it must be an amount of memory of at least 16M, such as 256M");
+      return z.NEVER;
+    }),
   /** A factor for all limits of one caller (`#api/request-limits.ts`); absent: no limits. */
   requestLimits: z
     .string()
@@ -254,6 +267,7 @@ export function readServerConfig(
     storeLimitBytes: env["GRANGE_STORE_LIMIT"] || undefined,
     scrubBytesPerSecond: env["GRANGE_SCRUB_RATE"] || undefined,
     writeQuotaBytes: env["GRANGE_WRITE_QUOTA"] || undefined,
+    messageMemory: env["GRANGE_MESSAGE_MEMORY"] || undefined,
     requestLimits: env["GRANGE_REQUEST_LIMITS"] || undefined,
     projectsEach: env["GRANGE_PROJECTS_EACH"] || undefined,
     scaling: {

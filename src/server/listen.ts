@@ -30,6 +30,8 @@ interface ListenOptions {
   readonly port: number;
   /** How long running calls may take when the server stops; workers and pages reconnect by themselves. */
   readonly graceMs: number;
+  /** For messages of gRPC that are unfinished, and once more for answers that are not read. In bytes. */
+  readonly messageMemory?: number;
   readonly methods: readonly Method[];
   /** Called when the connection of a gRPC client has closed, with the `peer` of its calls. */
   readonly onClosed?: (peer: string) => void;
@@ -62,6 +64,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     methods: options.methods,
     ...(options.onClosed === undefined ? {} : { onClosed: options.onClosed }),
     graceMs,
+    ...(options.messageMemory === undefined
+      ? {}
+      : { maxSharedBytes: options.messageMemory, maxHeldBytes: options.messageMemory }),
     callerOf: (address) => requesterAddress(address, undefined),
     onUnexpected: (err, path) => logger.error({ err, path }, "a call failed"),
   });

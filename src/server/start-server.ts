@@ -91,6 +91,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         host: config.host,
         port: config.port,
         graceMs: config.graceMs,
+        messageMemory: config.messageMemory,
         logger,
         identity: certificate && (() => certificate.identity()),
         methods: grpcMethods(services, feeds.logs, logger, limits),
