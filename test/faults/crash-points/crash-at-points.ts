@@ -23,15 +23,11 @@ export const crashPoints = calls.flatMap((each) =>
 );
 type CrashPoint = (typeof crashPoints)[number];
 
-/**
- * Each call once before and once after it. Of the calls of both programs, one side is the server's and one the worker's,
- * as the seed decides.
- */
+/** Each call once, before or after it: one side for the server and the other one for the worker, as the seed decides. */
 export function somePoints(seed: number): CrashPoint[] {
   const serversSide = seed % 2 === 0 ? "before" : "after";
   return crashPoints.filter(
-    ({ program, call, side }) =>
-      call === "commit" || call === "fsync" || (program === "server") === (side === serversSide),
+    ({ program, side }) => (program === "server") === (side === serversSide),
   );
 }
 
