@@ -4,6 +4,7 @@ import { effectiveGrants } from "#access/grant.store.ts";
 import { matchesPattern } from "#access/matches-pattern.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
+import type { AccountStanding } from "../forge.ts";
 import {
   type AdminServices,
   forgetRepository,
@@ -116,27 +117,51 @@ test("a forge that does not answer denies once the last answer is 15 minutes old
   expect(late).toBe(false);
 });
 
-test("a request waits for a slow forge only for a limited time, and may not read meanwhile", async () => {
-  let answer = () => {};
+/** A forge that answers `read` when the test says so. */
+function slowForge() {
   const pulls = forge.pullRequests;
   if (pulls === undefined) throw new Error("unreachable");
-  const slow = {
-    ...forge,
-    pullRequests: {
-      ...pulls,
-      standing: () =>
-        new Promise<{ permission: "read"; accountId: string }>((resolve) => {
-          answer = () => resolve({ permission: "read", accountId: "1" });
-        }),
-    },
+  const state = { answer: () => {}, called: () => {} };
+  const asked = new Promise<void>((resolve) => {
+    state.called = resolve;
+  });
+  const standing = () => {
+    state.called();
+    return new Promise<AccountStanding>((resolve) => {
+      state.answer = () => resolve({ permission: "read", accountId: "1" });
+    });
   };
-  const patient = openForgeReaders({ db, clock, logger, forges: [slow], waitMs: 20 });
+  return {
+    forge: { ...forge, pullRequests: { ...pulls, standing } },
+    /** Resolves when it was called. */
+    asked,
+    answer: () => state.answer(),
+  };
+}
+
+test("a request waits for a slow forge only for a limited time, and may not read meanwhile", async () => {
+  const slow = slowForge();
+  const patient = openForgeReaders({ db, clock, logger, forges: [slow.forge], waitMs: 20 });
   const meanwhile = await mayRead("alice", "demo", patient);
-  answer();
+  slow.answer();
   await patient.stop();
 
   expect(meanwhile).toBe(false);
   expect(await effectiveGrants(db, ["alice"])).toHaveLength(3);
+});
+
+test("of the answers that two servers got, the one of the later call counts", async () => {
+  const slow = slowForge();
+  const other = openForgeReaders({ db, clock, logger, forges: [slow.forge], waitMs: 1 });
+  await other.refresh("alice");
+  await slow.asked;
+  shiftMs = 1_000;
+  forge.permissions.set("octocat", "none");
+  await readers.refresh("alice");
+  slow.answer();
+  await other.stop();
+
+  expect(await effectiveGrants(db, ["alice"])).toEqual([]);
 });
 
 test("many requests at once call the forge once", async () => {
@@ -186,35 +211,17 @@ test("the right ends at once with the link, the policy and the watch", async () 
 });
 
 test("an answer that comes after the link has changed lends nothing", async () => {
-  let answer = () => {};
-  const pulls = forge.pullRequests;
-  if (pulls === undefined) throw new Error("unreachable");
-  let begun = () => {};
-  const asked = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
-  const slow = {
-    ...forge,
-    pullRequests: {
-      ...pulls,
-      standing: () => {
-        begun();
-        return new Promise<{ permission: "read"; accountId: string }>((resolve) => {
-          answer = () => resolve({ permission: "read", accountId: "1" });
-        });
-      },
-    },
-  };
-  const late = openForgeReaders({ db, clock, logger, forges: [slow], waitMs: 1 });
+  const slow = slowForge();
+  const late = openForgeReaders({ db, clock, logger, forges: [slow.forge], waitMs: 1 });
   await late.refresh("alice");
-  await asked;
+  await slow.asked;
   await setAccount(admin(), {
     principal: "alice",
     kind: "github",
     account: "mona",
     linkedBy: "root",
   });
-  answer();
+  slow.answer();
   await late.stop();
 
   expect(await effectiveGrants(db, ["alice"])).toEqual([]);
