@@ -120,7 +120,7 @@ export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultPart
 
 /** Notes the repository that a tool names for a result. A position that the build did not report means the outer one. */
 function noteRepository(build: RunningBuild, key: ResultKey, position = 0): void {
-  const { length = 0 } = build.facts.nested ?? [];
+  const { length } = build.facts.nested ?? [];
   if (position > 0 && position <= length) build.belongsTo(key, position);
 }
 

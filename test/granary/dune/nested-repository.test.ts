@@ -41,7 +41,7 @@ async function build(granary: Granary, path: string): Promise<void> {
     env: { XDG_CACHE_HOME: join(granary.data, "cache") },
     more: ["--project", project],
   });
-  expect(code, text).toBe(0);
+  expect({ code, text }).toMatchObject({ code: 0 });
   await granary.drained();
 }
 
