@@ -1,24 +1,18 @@
-// Builds the pages: index.html, and below assets/ in a directory named by a hash of all of them, scripts and styles.
+// Builds the pages: index.html, and below assets/ in a directory named by a hash of all of them, scripts and a style sheet.
 //
 // esbuild splits the pages' code where it is imported lazily, and then makes a file of each set of modules that the
-// same pages share. The first pass yields dozens of small files that the first page needs. The second pass joins those
-// to `first.js`, which takes fewer requests and compresses better; every other file stays as the first pass made it.
+// same pages share: more than a hundred small files, of which a page needed up to twenty. Each costs a request, and
+// the browser learns of many only after it has read another. So a second pass joins the files of the first one: to
+// `first.js`, which every page needs, and to one file for each group of pages.
 import { createHash } from "node:crypto";
 import { cp, mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform, version } from "esbuild";
 import { root } from "./ensure-installed.mjs";
-import { staticImports, stylesOfPages } from "./page-graph.mjs";
+import { assignBundles, bundleNames, staticImports, styleSheets } from "./page-graph.mjs";
 
 const web = join(root, "web");
-/**
- * A file that this many lazily loaded ones share is part of the first file: most visits need it, and it compresses
- * better there.
- *
- * At 5, the first load is 14 kB larger, compressed; at 12, most pages are 2 kB larger, of which each loads more files.
- */
-const widelyShared = 8;
 const layoutWorker = "pages/graph/lay-out.worker.ts";
 
 /** The common options of all scripts of the pages. */
@@ -41,18 +35,17 @@ const options = {
 export async function buildPages(outDir = join(root, "dist/web")) {
   const [split, worker] = await Promise.all([splitPages(), bundleWorker()]);
   const graph = staticImports(split.metafile);
-  const main = graph.outputOf("main.tsx");
-  const first = new Set([...graph.reachedFrom(main), ...graph.sharedBy(widelyShared)]);
-  const styles = await readStyles(stylesOfPages(split.metafile, "main.tsx"));
+  const bundlesOf = assignBundles(graph, "main.tsx");
+  const styles = await joinStyles(styleSheets(split.metafile));
 
   const texts = split.outputFiles.map(({ path, text }) => [basename(path), text]);
   // One hash for all: the first file names each page, so a change of any file would rename it, and with it all others.
   const builder = await readFile(fileURLToPath(import.meta.url), "utf8");
-  const hash = hashOf([...texts.flat(), worker, ...styles.texts.values(), builder, version]);
+  const hash = hashOf([...texts.flat(), worker, styles, builder, version]);
   const base = `/assets/${hash}`;
-  const files = await joinFirst({ texts: new Map(texts), first, main, base, styles });
+  const files = await joinBundles(new Map(texts), bundlesOf, graph.outputOf("main.tsx"));
   files.set("lay-out.worker.js", worker);
-  for (const [name, text] of styles.texts) files.set(name, text);
+  files.set("first.css", styles);
 
   await rm(outDir, { recursive: true, force: true });
   const assets = join(outDir, base);
@@ -81,128 +74,99 @@ async function bundleWorker() {
 }
 
 /**
- * The second pass: joins the files of the first page, and minifies all.
+ * The second pass: joins the files of each bundle, and minifies them.
  *
- * Other files import from `first.js` instead of the joined files; it exports these names under its own aliases.
+ * Code imports from another bundle by one name for each export (`aliasOf`), because several files may export the same
+ * name. A lazily loaded file is one export of its bundle: an object with all that the file exports.
  */
-async function joinFirst({ texts, first, main, base, styles }) {
-  const aliases = new Map();
-  const aliasOf = (file, name) => {
+async function joinBundles(texts, bundlesOf, main) {
+  const exportsOf = new Map(bundleNames.map((bundle) => [bundle, new Map()]));
+  /** Returns the address of the bundle that has a file, and the name of an export there. */
+  const exportOf = (file, name) => {
+    const [bundle] = bundlesOf(file);
+    const exported = exportsOf.get(bundle);
     const key = `${name} ${file}`;
-    if (!aliases.has(key)) aliases.set(key, `x${aliases.size.toString(36)}`);
-    return aliases.get(key);
+    if (!exported.has(key)) exported.set(key, `x${exported.size.toString(36)}`);
+    return { from: `${bundlePrefix}${bundle}.js`, alias: exported.get(key) };
   };
-  const ready = new Map(
-    [...texts].map(([name, text]) => [name, withStyles(text, styles.ofPage, base)]),
-  );
-  const others = new Map(
-    [...ready]
-      .filter(([name]) => !first.has(name))
-      .map(([name, text]) => [name, importFromFirst(text, first, aliasOf)]),
-  );
-  const entry = [
-    `import "./${main}";`,
-    ...[...aliases].map(([key, alias]) => {
-      const [name, file] = key.split(" ");
-      return `export { ${name} as ${alias} } from "./${file}";`;
+  const linked = new Map(
+    bundleNames.map((bundle) => {
+      const isHere = (file) => bundlesOf(file).includes(bundle);
+      const files = [...texts].filter(([file]) => isHere(file));
+      return [bundle, new Map(files.map(([file, text]) => [file, link(text, isHere, exportOf)]))];
     }),
-  ].join("\n");
-  ready.set("entry", entry).set(loadStylesFile, loadStyles);
+  );
+  const joined = await Promise.all(
+    bundleNames.map(async (bundle) => {
+      const lines = [...exportsOf.get(bundle)].map(([key, alias]) => {
+        const [name, file] = key.split(" ");
+        return name === "*"
+          ? `export * as ${alias} from "./${file}";`
+          : `export { ${name} as ${alias} } from "./${file}";`;
+      });
+      if (bundlesOf(main).includes(bundle)) lines.unshift(`import "./${main}";`);
+      return [`${bundle}.js`, await joinFiles(linked.get(bundle), lines.join("\n"))];
+    }),
+  );
+  return new Map(joined);
+}
 
-  const joined = {
+/** Changes the imports of a file from files that are not in its bundle to the bundles that have them. */
+function link(text, isHere, exportOf) {
+  return text
+    .replaceAll(/^import \{([^}]*)\} from "\.\/([^"]+)";$/gm, (whole, names, file) => {
+      if (isHere(file)) return whole;
+      const imports = names.split(",").flatMap((each) => {
+        const [name, local = name] = each.trim().split(" as ");
+        if (name === "") return [];
+        const { from, alias } = exportOf(file, name);
+        return [`import { ${alias} as ${local} } from "${from}";`];
+      });
+      return imports.join("\n");
+    })
+    .replaceAll(/^import "\.\/([^"]+)";$/gm, (whole, file) => (isHere(file) ? whole : ""))
+    .replaceAll(/\bimport\("\.\/([^"]+)"\)/g, (_, file) => {
+      const { from, alias } = exportOf(file, "*");
+      return `import("${from}").then((bundle) => bundle.${alias})`;
+    });
+}
+
+/** Marks an import from another bundle; all bundles are in the same directory. */
+const bundlePrefix = "bundle:";
+
+async function joinFiles(texts, entry) {
+  const plugin = {
     name: "files-of-the-first-pass",
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /./ }, ({ path, kind }) =>
-        kind === "dynamic-import"
-          ? { path, external: true }
+      onResolve({ filter: /./ }, ({ path }) =>
+        path.startsWith(bundlePrefix)
+          ? { path: `./${path.slice(bundlePrefix.length)}`, external: true }
           : { path: path.replace(/^\.\//, ""), namespace: "joined" },
       );
-      onLoad({ filter: /./, namespace: "joined" }, ({ path }) => ({ contents: ready.get(path) }));
+      onLoad({ filter: /./, namespace: "joined" }, ({ path }) => ({
+        contents: path === "entry" ? entry : texts.get(path),
+      }));
     },
   };
-  const [{ outputFiles }, ...minified] = await Promise.all([
-    build({ ...options, entryPoints: ["entry"], outdir: "out", minify: true, plugins: [joined] }),
-    ...[...others].map(async ([name, text]) => {
-      const { charset, format, legalComments, target } = options;
-      const made = await transform(text, { charset, format, legalComments, target, minify: true });
-      return [name, made.code];
-    }),
-  ]);
-  return new Map([["first.js", outputFiles[0].text], ...minified]);
-}
-
-/** Changes the imports of a file of the first pass from joined files to `first.js`. */
-function importFromFirst(text, first, aliasOf) {
-  return text
-    .replaceAll(/^import \{([^}]*)\} from "\.\/([^"]+)";$/gm, (whole, names, from) => {
-      if (!first.has(from) && from !== loadStylesFile) return whole;
-      const renamed = names.split(",").flatMap((each) => {
-        const [name, local = name] = each.trim().split(" as ");
-        return name === "" ? [] : [`${aliasOf(from, name)} as ${local}`];
-      });
-      return `import { ${renamed.join(", ")} } from "./first.js";`;
-    })
-    .replaceAll(/^import "\.\/([^"]+)";$/gm, (whole, from) => (first.has(from) ? "" : whole));
-}
-
-/** Makes a page wait for its styles: without them it would be drawn twice. */
-function withStyles(text, ofPage, base) {
-  let isChanged = false;
-  const changed = text.replaceAll(/\bimport\("\.\/([^"]+)"\)/g, (whole, file) => {
-    const styles = ofPage.get(file) ?? [];
-    if (styles.length === 0) return whole;
-    isChanged = true;
-    const addresses = styles.map((style) => JSON.stringify(`${base}/${style}`));
-    return `loadStyles$(${whole}, ${addresses.join(", ")})`;
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: ["entry"],
+    outdir: "out",
+    minify: true,
+    plugins: [plugin],
   });
-  return isChanged
-    ? `import { loadStyles as loadStyles$ } from "./${loadStylesFile}";\n${changed}`
-    : changed;
+  return outputFiles[0].text;
 }
 
-const loadStylesFile = "load-styles.js";
-const loadStyles = `
-const loading = new Map();
-export async function loadStyles(page, ...addresses) {
-  await Promise.all(addresses.map((address) => {
-    let sheet = loading.get(address);
-    if (sheet === undefined) {
-      sheet = new Promise((resolve, reject) => {
-        const link = document.createElement("link");
-        link.rel = "stylesheet";
-        link.href = address;
-        link.onload = resolve;
-        link.onerror = () => {
-          loading.delete(address);
-          link.remove();
-          reject(new Error("cannot load " + address));
-        };
-        document.head.append(link);
-      });
-      loading.set(address, sheet);
-    }
-    return sheet;
-  }));
-  return page;
-}
-`;
-
-/** Reads and minifies the style sheets: those of the first page as one, of others one each. */
-async function readStyles({ first, ofPage }) {
-  const minified = async (path) => {
-    const text = await readFile(join(web, path), "utf8");
-    return (await transform(text, { loader: "css", minify: true, target: "es2023" })).code;
-  };
-  const paths = [...new Set([...ofPage.values()].flat())];
-  const nameOf = (path) => path.replaceAll("/", "-").replace(/^pages-/, "");
-  const texts = new Map(
-    await Promise.all(paths.map(async (path) => [nameOf(path), await minified(path)])),
+/** One style sheet for all pages: a page would otherwise wait for a file of a few hundred bytes. */
+async function joinStyles(paths) {
+  const texts = await Promise.all(
+    paths.map(async (path) => {
+      const text = await readFile(join(web, path), "utf8");
+      return (await transform(text, { loader: "css", minify: true, target: "es2023" })).code;
+    }),
   );
-  texts.set("first.css", (await Promise.all(first.map(minified))).join(""));
-  return {
-    texts,
-    ofPage: new Map([...ofPage].map(([output, styles]) => [output, styles.map(nameOf)])),
-  };
+  return texts.join("");
 }
 
 async function indexPage(base) {

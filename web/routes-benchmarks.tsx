@@ -1,6 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "./farm/query-client.ts";
-import type * as BenchmarkPages from "./pages/benchmarks/pages.ts";
 import {
   compareSearch,
   graphsSearch,
@@ -16,10 +15,10 @@ const benchmarks = createRoute({
   path: "/benchmarks",
   validateSearch: statusSearch,
   loader: async () => {
-    const { statusQuery } = await benchmarkLoads();
+    const { statusQuery } = await import("./pages/benchmarks/load.ts");
     await queryClient.ensureQueryData(statusQuery);
   },
-  component: benchmarkPage("StatusPage"),
+  component: lazyRouteComponent(() => import("./pages/benchmarks/page.tsx"), "StatusPage"),
 });
 
 const benchmarkCompare = createRoute({
@@ -28,10 +27,10 @@ const benchmarkCompare = createRoute({
   validateSearch: compareSearch,
   loaderDeps: ({ search: { suite, before, after, metric } }) => ({ suite, before, after, metric }),
   loader: async ({ deps }) => {
-    const { loadComparison } = await benchmarkLoads();
+    const { loadComparison } = await import("./pages/benchmark-compare/load.ts");
     await loadComparison(queryClient, deps);
   },
-  component: benchmarkPage("ComparePage"),
+  component: lazyRouteComponent(() => import("./pages/benchmark-compare/page.tsx"), "ComparePage"),
 });
 
 const benchmarkGraphs = createRoute({
@@ -39,10 +38,10 @@ const benchmarkGraphs = createRoute({
   path: "/benchmarks/graphs",
   validateSearch: graphsSearch,
   loader: async () => {
-    const { suitesQuery } = await benchmarkLoads();
+    const { suitesQuery } = await import("./pages/benchmark-series/load.ts");
     await queryClient.ensureQueryData(suitesQuery);
   },
-  component: benchmarkPage("GraphsPage"),
+  component: lazyRouteComponent(() => import("./pages/benchmark-graphs/page.tsx"), "GraphsPage"),
 });
 
 const benchmarkSeries = createRoute({
@@ -50,10 +49,10 @@ const benchmarkSeries = createRoute({
   path: "/benchmarks/series",
   validateSearch: seriesSearch,
   loader: async () => {
-    const { suitesQuery } = await benchmarkLoads();
+    const { suitesQuery } = await import("./pages/benchmark-series/load.ts");
     await queryClient.ensureQueryData(suitesQuery);
   },
-  component: benchmarkPage("SeriesPage"),
+  component: lazyRouteComponent(() => import("./pages/benchmark-series/page.tsx"), "SeriesPage"),
 });
 
 const benchmarkNoise = createRoute({
@@ -61,30 +60,33 @@ const benchmarkNoise = createRoute({
   path: "/benchmarks/noise",
   validateSearch: noiseSearch,
   loader: async () => {
-    const { suitesQuery } = await benchmarkLoads();
+    const { suitesQuery } = await import("./pages/benchmark-series/load.ts");
     await queryClient.ensureQueryData(suitesQuery);
   },
-  component: benchmarkPage("NoisePage"),
+  component: lazyRouteComponent(() => import("./pages/benchmark-noise/page.tsx"), "NoisePage"),
 });
 
 const benchmarkRequest = createRoute({
   getParentRoute: () => root,
   path: "/benchmarks/requests/$id",
   loader: async ({ params }) => {
-    const { requestQuery } = await benchmarkLoads();
+    const { requestQuery } = await import("./pages/benchmarks/load.ts");
     await queryClient.ensureQueryData(requestQuery(params.id));
   },
-  component: benchmarkPage("RequestPage"),
+  component: lazyRouteComponent(() => import("./pages/benchmark-request/page.tsx"), "RequestPage"),
 });
 
 const benchmarkCollector = createRoute({
   getParentRoute: () => root,
   path: "/benchmarks/collectors/$name",
   loader: async () => {
-    const { collectorsQuery } = await benchmarkLoads();
+    const { collectorsQuery } = await import("./pages/benchmarks/load.ts");
     await queryClient.ensureQueryData(collectorsQuery);
   },
-  component: benchmarkPage("CollectorPage"),
+  component: lazyRouteComponent(
+    () => import("./pages/benchmark-collector/page.tsx"),
+    "CollectorPage",
+  ),
 });
 
 const benchmarkSearches = createRoute({
@@ -92,26 +94,32 @@ const benchmarkSearches = createRoute({
   path: "/benchmarks/searches",
   validateSearch: searchesSearch,
   loader: async () => {
-    const { suitesQuery } = await benchmarkLoads();
+    const { suitesQuery } = await import("./pages/benchmarks/load.ts");
     await queryClient.ensureQueryData(suitesQuery);
   },
-  component: benchmarkPage("BenchmarkSearchesPage"),
+  component: lazyRouteComponent(
+    () => import("./pages/benchmark-searches/page.tsx"),
+    "BenchmarkSearchesPage",
+  ),
 });
 
 const benchmarkSearch = createRoute({
   getParentRoute: () => root,
   path: "/benchmarks/searches/$id",
   loader: async ({ params }) => {
-    const { benchmarkSearchQuery } = await benchmarkLoads();
+    const { benchmarkSearchQuery } = await import("./pages/benchmark-searches/load.ts");
     await queryClient.ensureQueryData(benchmarkSearchQuery(params.id));
   },
-  component: benchmarkPage("BenchmarkSearchPage"),
+  component: lazyRouteComponent(
+    () => import("./pages/benchmark-searches/search-page.tsx"),
+    "BenchmarkSearchPage",
+  ),
 });
 
 const benchmarkHelp = createRoute({
   getParentRoute: () => root,
   path: "/benchmarks/help",
-  component: benchmarkPage("HelpPage"),
+  component: lazyRouteComponent(() => import("./pages/benchmark-help/page.tsx"), "HelpPage"),
 });
 
 /** The benchmark lab. */
@@ -127,12 +135,3 @@ export const benchmarksRoutes = [
   benchmarkSearch,
   benchmarkHelp,
 ] as const;
-
-/** One file for all of them: the first script contains the name of each separate file. */
-function benchmarkLoads() {
-  return import("./pages/benchmarks/loads.ts");
-}
-
-function benchmarkPage<N extends keyof typeof BenchmarkPages>(name: N) {
-  return lazyRouteComponent(() => import("./pages/benchmarks/pages.ts"), name);
-}

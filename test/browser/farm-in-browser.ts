@@ -16,8 +16,11 @@ const { buildPages } = (await import(script)) as {
 interface FarmInBrowser {
   readonly farm: FakeFarm;
   readonly server: FakeServer;
-  /** Opens a new page in a separate profile. `faults` collects the errors of the page. */
-  readonly open: (path: string) => Promise<{ page: Page; faults: string[] }>;
+  /**
+   * Opens a new page in a separate profile. `faults` collects the errors of the page, `requests` the addresses that it
+   * requests.
+   */
+  readonly open: (path: string) => Promise<{ page: Page; faults: string[]; requests: string[] }>;
 }
 
 /**
@@ -71,8 +74,10 @@ export async function pagesInBrowser<S extends ServesPages>(
       page.on("console", (message) => {
         if (message.type() === "error") faults.push(message.text());
       });
+      const requests: string[] = [];
+      page.on("request", (request) => requests.push(request.url()));
       await page.goto(`${running.url}${path}`, { waitUntil: "commit" });
-      return { page, faults };
+      return { page, faults, requests };
     },
   };
 }

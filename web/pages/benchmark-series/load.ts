@@ -4,6 +4,9 @@ import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endp
 import { benchmarkSearchEndpoints } from "#api/endpoints/benchmark-search-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 
+// For the routes of these pages: they load this file with the pages' own code.
+export { suitesQuery } from "../benchmarks/load.ts";
+
 interface RequestedSeries {
   readonly suite: string;
   readonly case: string;
