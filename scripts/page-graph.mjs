@@ -35,7 +35,7 @@ const groups = {
   plots: ["benchmark-graphs", "benchmark-noise", "benchmark-series"],
   comparison: ["benchmark-compare"],
   granary: ["granary", "granary-build", "granary-index", "granary-quarantine"],
-  administration: ["forge", "retention", "rights", "sign-in"],
+  administration: ["forge", "retention", "rights", "share-links", "sign-in"],
   share: ["shared"],
   palette: ["palette"],
 };

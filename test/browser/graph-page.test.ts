@@ -77,9 +77,9 @@ test("keys select, filter, and open, and the URL changes with them", async () =>
 
   await page.keyboard.press("j");
   await page.waitForURL(/job=lint/);
-  await page.keyboard.press("j");
+  await page.keyboard.press("ArrowRight");
   await page.waitForURL(/job=install/);
-  await page.keyboard.press("e");
+  await page.keyboard.press("k");
   await page.waitForURL(/job=lint/);
 
   await page.keyboard.press("f");

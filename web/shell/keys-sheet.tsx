@@ -1,12 +1,17 @@
 import { useRef } from "react";
 import { useHotkeys } from "../parts/hotkeys.ts";
 
+const command = "Ctrl/⌘+K";
 const keys: readonly (readonly [string, string])[] = [
-  ["j  k", "next, previous job, invocation or action; in a repository: failure"],
-  ["Enter", "open what is selected"],
+  [command, "search for jobs, commits, workers, pages and actions"],
+  ["j  k", "in a graph or a repository: next, previous failure; elsewhere: next, previous entry"],
+  ["n  p", "in a graph: the same as j and k"],
+  ["→  ←", "in a graph: next, previous job"],
+  ["Enter  l", "open the selected job, and its log; Enter opens other entries, too"],
   ["e", "next failed job; in a log: next match"],
-  ["f", "only failed jobs or actions"],
-  ["r", "run the selected job again, or all shown jobs"],
+  ["f  u", "only failed jobs; f: only failed actions"],
+  ["i", "only jobs in progress"],
+  ["r", "run the selected job again, or all shown jobs; the page asks first"],
   ["a", "activate the selected job, or all shown jobs"],
   ["/", "filter; in a log: search"],
   ["1  2  3", "graph, matrix, list"],

@@ -31,7 +31,12 @@ export function GroupNavigation() {
   return (
     <nav className="group-pages" aria-label={group.label}>
       {group.pages.map(({ label, to }) => (
-        <Link key={to} to={to}>
+        <Link
+          key={to}
+          to={to}
+          // The path of one page may begin with that of another of its group.
+          activeOptions={{ exact: group.pages.some((other) => other.to.startsWith(`${to}/`)) }}
+        >
           {label}
         </Link>
       ))}

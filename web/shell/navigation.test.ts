@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { groupOf, navigationGroups } from "./navigation.ts";
+import { groupOf, navigationGroups, pageAbove } from "./navigation.ts";
 
 describe("the group of a page", () => {
   test.each([
@@ -18,5 +18,20 @@ describe("the group of a page", () => {
 
   test("contains the page that the group opens with", () => {
     for (const group of navigationGroups) expect(groupOf(group.pages[0].to)).toBe(group);
+  });
+});
+
+describe("the page above", () => {
+  test.each([
+    { path: "/repositories/app/branches", above: "/repositories" },
+    { path: "/graphs/0199/jobs/unit", above: "/repositories" },
+    { path: "/executions/0199", above: "/invocations" },
+    { path: "/size-class-keys/a", above: "/size-classes" },
+    { path: "/granary/builds/1", above: "/granary" },
+    { path: "/repositories", above: undefined },
+    { path: "/", above: undefined },
+    { path: "/sign-in", above: undefined },
+  ])("$path is $above", ({ path, above }) => {
+    expect(pageAbove(path)?.to).toBe(above);
   });
 });

@@ -9,10 +9,12 @@ type PagePath =
   | "/new"
   | "/searches"
   | "/times"
+  | "/flaky"
   | "/invocations"
   | "/connect"
   | "/benchmarks"
   | "/workers"
+  | "/workers/timeline"
   | "/size-classes"
   | "/granary"
   | "/forge"
@@ -24,8 +26,8 @@ interface NavigationGroup {
   readonly label: string;
   /** The first one opens with the group. */
   readonly pages: readonly [NavigationPage, ...NavigationPage[]];
-  /** Beginnings of the paths of further pages that belong to the group. */
-  readonly also: readonly string[];
+  /** Beginnings of the paths of further pages that belong to the group, each with the page that is above them. */
+  readonly also: readonly { readonly path: string; readonly below: PagePath }[];
 }
 
 export const navigationGroups: readonly NavigationGroup[] = [
@@ -36,8 +38,13 @@ export const navigationGroups: readonly NavigationGroup[] = [
       { label: "New graph", to: "/new" },
       { label: "Searches", to: "/searches" },
       { label: "Times", to: "/times" },
+      { label: "Flaky", to: "/flaky" },
     ],
-    also: ["/graphs", "/sets", "/catalogs"],
+    also: [
+      { path: "/graphs", below: "/repositories" },
+      { path: "/sets", below: "/repositories" },
+      { path: "/catalogs", below: "/repositories" },
+    ],
   },
   {
     label: "Builds",
@@ -45,16 +52,17 @@ export const navigationGroups: readonly NavigationGroup[] = [
       { label: "Invocations", to: "/invocations" },
       { label: "Connect a tool", to: "/connect" },
     ],
-    also: ["/executions"],
+    also: [{ path: "/executions", below: "/invocations" }],
   },
   { label: "Benchmarks", pages: [{ label: "Benchmarks", to: "/benchmarks" }], also: [] },
   {
     label: "Workers",
     pages: [
       { label: "Workers", to: "/workers" },
+      { label: "Timeline", to: "/workers/timeline" },
       { label: "Size classes", to: "/size-classes" },
     ],
-    also: ["/size-class-keys"],
+    also: [{ path: "/size-class-keys", below: "/size-classes" }],
   },
   { label: "Cache", pages: [{ label: "Granary", to: "/granary" }], also: [] },
   {
@@ -72,8 +80,17 @@ export const navigationGroups: readonly NavigationGroup[] = [
 /** Returns the group that a page belongs to; undefined for the home page and others outside all groups. */
 export function groupOf(path: string): NavigationGroup | undefined {
   return navigationGroups.find(({ pages, also }) =>
-    [...pages.map(({ to }) => to), ...also].some((begin) => isBelow(path, begin)),
+    [...pages.map(({ to }) => to), ...also.map((each) => each.path)].some((begin) =>
+      isBelow(path, begin),
+    ),
   );
+}
+
+/** Returns the page of the navigation above a page; undefined for one that the navigation itself names. */
+export function pageAbove(path: string): NavigationPage | undefined {
+  const group = groupOf(path);
+  const begin = group?.also.find((each) => isBelow(path, each.path))?.below;
+  return group?.pages.find(({ to }) => to === begin || (to !== path && isBelow(path, to)));
 }
 
 function isBelow(path: string, begin: string): boolean {

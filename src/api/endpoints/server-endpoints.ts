@@ -2,6 +2,7 @@ import { z } from "zod";
 import { rightOnFarm, rightOnListed, rightSomewhere } from "#core/right.ts";
 import { Backup } from "../backup.ts";
 import { endpoint, json } from "../endpoint.ts";
+import { FoundObjects } from "../find.ts";
 import { JsonDocument } from "../json-document.ts";
 import { Overview } from "../overview.ts";
 import { ServerInfo } from "../server-info.ts";
@@ -23,6 +24,19 @@ export const serverEndpoints = {
     summary:
       "What needs attention, the newest graphs, and how busy the farm is. Without `read` for the whole farm, `farm` is null and `attention` is about graphs alone.",
     answer: json(Overview),
+  }),
+  find: endpoint({
+    method: "GET",
+    path: "/find",
+    right: rightOnListed("read"),
+    summary:
+      "Repositories, graphs, jobs, invocations, benchmarks and workers whose names contain all words of `text`, at most `limit` of each kind; for an id of a graph or an execution, that one. Graphs and invocations are looked for among the newest 2,000, jobs in the newest 30 graphs. Workers and benchmarks need `read` for the whole farm.",
+    query: z.object({
+      text: z.string().max(200),
+      limit: z.coerce.number().int().min(1).max(20).default(6),
+    }),
+    limit: "searches",
+    answer: json(FoundObjects),
   }),
   store: endpoint({
     method: "GET",

@@ -95,7 +95,7 @@ function placeOfProject(project: string): Where {
 }
 
 /** Returns a test whether a place is among the visible ones. */
-function isIn({ patterns }: PlacePatterns): (place: Where | undefined) => place is Where {
+export function isIn({ patterns }: PlacePatterns): (place: Where | undefined) => place is Where {
   return (place): place is Where =>
     place !== undefined &&
     patterns.some(

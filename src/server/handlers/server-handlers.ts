@@ -4,6 +4,7 @@ import type { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
 import { signInEndpoints } from "#api/endpoints/sign-in-endpoints.ts";
 import { latestBackups } from "#backup/backup.store.ts";
 import { definitionsSchema } from "#definitions/definitions-schema.ts";
+import { findObjects } from "../find-objects.ts";
 import { openApiDocument } from "../http/openapi-document.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { overviewReader } from "../overview.ts";
@@ -24,6 +25,7 @@ export function serverHandlers(services: HandlerServices): HandlersFor<typeof se
       access: accessSettingOf((await services.callers.identify(undefined)).grants),
     }),
     overview: ({ caller }) => readOverview(caller),
+    find: ({ query, caller }) => findObjects(services.db, caller, query),
     store: () => services.storeStanding(),
     backups: async () =>
       (await latestBackups(services.db, mostBackups)).map(

@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { Branch } from "#api/branch.ts";
+import { Crumbs } from "../../parts/crumbs.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { TextField } from "../../parts/text-field.tsx";
 import { Ago } from "../../parts/times.tsx";
@@ -32,12 +33,11 @@ export function BranchesPage() {
   const show = (branch: string) => void navigate({ search: { branch }, replace: true });
   return (
     <div className="page">
-      <p className="crumbs">
-        <Link to="/repositories">Repositories</Link> /{" "}
+      <Crumbs>
         <Link to="/repositories/$name" params={{ name }}>
           {name}
         </Link>
-      </p>
+      </Crumbs>
       <h1>Branches</h1>
       <div className="table-box">
         <table className="figures branches">

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { CatalogDiff } from "#api/catalog.ts";
+import { Crumbs } from "../../parts/crumbs.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { TextField } from "../../parts/text-field.tsx";
 import { ChangedNames } from "./changed-names.tsx";
@@ -16,12 +17,11 @@ export function CatalogDiffPage() {
   return (
     <div className="page">
       {search.repository === undefined ? null : (
-        <p className="crumbs">
-          <Link to="/repositories">Repositories</Link> /{" "}
+        <Crumbs>
           <Link to="/repositories/$name" params={{ name: search.repository }}>
             {search.repository}
           </Link>
-        </p>
+        </Crumbs>
       )}
       <h1>Definitions compared</h1>
       <form className="row sides" onSubmit={(event) => event.preventDefault()}>

@@ -3,6 +3,7 @@ import type { ExecutionDetail } from "#api/execution.ts";
 import type { InvocationActionState } from "#api/invocation.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
+import { Crumbs } from "../../parts/crumbs.tsx";
 import { durationText } from "../../parts/duration.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
@@ -27,27 +28,27 @@ export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
   const [asker] = requestedBy;
   return (
     <header className="page-header">
-      <p className="crumbs">
-        {job === null ? (
-          <Link to="/invocations">Invocations</Link>
-        ) : (
-          <Link to="/graphs/$id" params={{ id: job.graph }} search={{ job: job.name }}>
-            commit {job.commit.slice(0, 8)}
-          </Link>
-        )}
-        {asker === undefined || asker.invocation === "" ? null : (
-          <>
-            {" / "}
-            <Link
-              to="/invocations/$id"
-              params={{ id: asker.invocation }}
-              search={asker.project === "default" ? {} : { project: asker.project }}
-            >
-              {shownText(asker.invocation.slice(0, 8))}
+      {job === null && (asker === undefined || asker.invocation === "") ? null : (
+        <Crumbs>
+          {job === null ? null : (
+            <Link to="/graphs/$id" params={{ id: job.graph }} search={{ job: job.name }}>
+              commit {job.commit.slice(0, 8)}
             </Link>
-          </>
-        )}
-      </p>
+          )}
+          {asker === undefined || asker.invocation === "" ? null : (
+            <>
+              {job === null ? null : " / "}
+              <Link
+                to="/invocations/$id"
+                params={{ id: asker.invocation }}
+                search={asker.project === "default" ? {} : { project: asker.project }}
+              >
+                {shownText(asker.invocation.slice(0, 8))}
+              </Link>
+            </>
+          )}
+        </Crumbs>
+      )}
       <div className="row job-title">
         <ToolStateBadge state={stateOf(execution)} />
         <h1>{nameOf(execution)}</h1>

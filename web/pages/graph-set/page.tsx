@@ -3,6 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import type { GraphSummary } from "#api/graph.ts";
 import { apiBase } from "../../farm/ask.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
+import { Crumbs } from "../../parts/crumbs.tsx";
 import { GraphRow } from "../../parts/graph-row.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { setQuery } from "./load.ts";
@@ -24,18 +25,16 @@ export function GraphSetPage() {
   });
   return (
     <div className="page">
-      <p className="crumbs">
-        <Link to="/repositories">Repositories</Link>
-        {repositories.map((name) => (
+      <Crumbs>
+        {repositories.map((name, index) => (
           <span key={name}>
-            {" "}
-            /{" "}
+            {index === 0 ? null : " / "}
             <Link to="/repositories/$name" params={{ name }}>
               {name}
             </Link>
           </span>
         ))}
-      </p>
+      </Crumbs>
       <h1>
         {title}{" "}
         <span className="faint number">

@@ -7,6 +7,7 @@ import { call } from "../../farm/ask.ts";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { CountsBar } from "../../parts/counts-bar.tsx";
+import { Crumbs } from "../../parts/crumbs.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { StateBadge } from "../../parts/state.tsx";
 import { Ago, Elapsed } from "../../parts/times.tsx";
@@ -23,12 +24,11 @@ export function GraphHeader({ graph }: { graph: Graph }) {
   const stale = graph.jobList.filter((job) => job.stale).length;
   return (
     <header className="page-header">
-      <p className="crumbs">
-        <Link to="/repositories">Repositories</Link> /{" "}
+      <Crumbs>
         <Link to="/repositories/$name" params={{ name: graph.repository }}>
           {graph.repository}
         </Link>
-      </p>
+      </Crumbs>
       <div className="row">
         <StateBadge state={graph.state} />
         <h1>{graph.subject}</h1>

@@ -2,6 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useDeferredValue, useMemo, useRef } from "react";
 import { type JobState, jobStates } from "#api/job-state.ts";
+import { useCommands } from "../../parts/commands.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { stateWords } from "../../parts/state-words.ts";
@@ -57,30 +58,54 @@ export function GraphPage() {
       ];
     if (next !== undefined) select(next.name);
   };
-  const stepFailed = () => {
-    const failed = ordered.filter((job) => job.state === "failed");
-    const at = failed.findIndex((job) => job.name === search.job);
-    select(failed[(at + 1) % failed.length]?.name ?? search.job);
+  /** To the next failure on the screen, also from a job between two of them; around the end. Any job if none failed. */
+  const stepFailure = (by: 1 | -1) => {
+    const at = ordered.findIndex((job) => job.name === search.job);
+    const round = ordered.map((_, n) => ordered.at((at + by * (n + 1)) % ordered.length));
+    const failed = (at === -1 && by === -1 ? ordered.toReversed() : round).find(
+      (job) => job?.state === "failed",
+    );
+    if (failed === undefined) step(by);
+    else select(failed.name);
   };
+  const openSelected =
+    selected &&
+    (() => void navigate({ to: "/graphs/$id/jobs/$name", params: { id, name: selected.name } }));
   const toggle = (state: JobState) => {
     const next = jobStates.filter((each) => states.has(each) !== (each === state));
     change({ state: next.length === 0 ? undefined : next.join(",") });
   };
 
   useHotkeys({
-    j: () => step(1),
-    k: () => step(-1),
-    e: stepFailed,
+    // The keys of Treeherder, and `e`, `f` and the digits.
+    j: () => stepFailure(1),
+    n: () => stepFailure(1),
+    k: () => stepFailure(-1),
+    p: () => stepFailure(-1),
+    ArrowRight: () => step(1),
+    ArrowLeft: () => step(-1),
+    e: () => stepFailure(1),
     f: () => toggle("failed"),
+    u: () => toggle("failed"),
+    i: () => change({ state: search.state === inProgress ? undefined : inProgress }),
+    l: openSelected,
     "/": () => filterBox.current?.focus(),
     "1": () => change({ view: "graph" }),
     "2": () => change({ view: "matrix" }),
     "3": () => change({ view: "list" }),
     Escape: () => select(undefined),
-    Enter:
-      selected &&
-      (() => void navigate({ to: "/graphs/$id/jobs/$name", params: { id, name: selected.name } })),
+    Enter: openSelected,
   });
+  useCommands([
+    { label: "Next failure", keys: "j", run: () => stepFailure(1) },
+    { label: "Previous failure", keys: "k", run: () => stepFailure(-1) },
+    { label: "Only failed jobs", keys: "u", run: () => change({ state: "failed" }) },
+    { label: "Only jobs in progress", keys: "i", run: () => change({ state: inProgress }) },
+    { label: "All jobs", run: () => change({ state: undefined, q: undefined }) },
+    { label: "Show as graph", keys: "1", run: () => change({ view: "graph" }) },
+    { label: "Show as matrix", keys: "2", run: () => change({ view: "matrix" }) },
+    { label: "Show as list", keys: "3", run: () => change({ view: "list" }) },
+  ]);
 
   return (
     <div className="graph-page">
@@ -123,6 +148,9 @@ export function GraphPage() {
     </div>
   );
 }
+
+/** What has begun and is not over, as the address writes it. */
+const inProgress = jobStates.filter((state) => state === "queued" || state === "running").join(",");
 
 /** The next job is the next one on the screen. */
 function inViewOrder(view: View, jobs: ReturnType<typeof filterJobs>): typeof jobs {

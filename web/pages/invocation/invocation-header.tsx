@@ -5,6 +5,7 @@ import type { InvocationDetail } from "#api/invocation.ts";
 import { call } from "../../farm/ask.ts";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { Copyable } from "../../parts/copy.tsx";
+import { Crumbs } from "../../parts/crumbs.tsx";
 import { shownLines, shownText } from "../../parts/shown-text.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { ActionCountsBar, countsText, ToolStateBadge } from "../../parts/tool-state.tsx";
@@ -21,17 +22,13 @@ export function InvocationHeader({ invocation }: { invocation: InvocationDetail 
   const isOpen = state === "running" || counts.queued + counts.executing > 0;
   return (
     <header className="page-header">
-      <p className="crumbs">
-        <Link to="/invocations">Invocations</Link>
-        {project === "default" ? null : (
-          <>
-            {" / "}
-            <Link to="/invocations" search={{ project }}>
-              {project}
-            </Link>
-          </>
-        )}
-      </p>
+      {project === "default" ? null : (
+        <Crumbs>
+          <Link to="/invocations" search={{ project }}>
+            {project}
+          </Link>
+        </Crumbs>
+      )}
       <div className="row job-title">
         <ToolStateBadge state={state} />
         <h1>{titleOf(invocation)}</h1>

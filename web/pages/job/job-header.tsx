@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { GraphSummary, JobSummary } from "#api/graph.ts";
 import { isOver } from "#api/job-state.ts";
 import { formatSelection } from "#api/selection/format-selection.ts";
+import { Crumbs } from "../../parts/crumbs.tsx";
 import { JobMarks } from "../../parts/job-marks.tsx";
 import { StateBadge } from "../../parts/state.tsx";
 import { WhyNotRunning } from "../../parts/why-not-running.tsx";
@@ -21,8 +22,7 @@ export function JobHeader({ graph, job, priority }: Props) {
   const [isAsking, setIsAsking] = useState(false);
   return (
     <header className="page-header">
-      <p className="crumbs">
-        <Link to="/repositories">Repositories</Link> /{" "}
+      <Crumbs>
         <Link to="/repositories/$name" params={{ name: graph.repository }}>
           {graph.repository}
         </Link>{" "}
@@ -30,7 +30,7 @@ export function JobHeader({ graph, job, priority }: Props) {
         <Link to="/graphs/$id" params={{ id: graph.id }} search={{ job: job.name }}>
           {graph.subject}
         </Link>
-      </p>
+      </Crumbs>
       <div className="row job-title">
         <StateBadge state={job.state} />
         <h1>{job.name}</h1>

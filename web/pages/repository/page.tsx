@@ -1,5 +1,5 @@
 import { useQueryClient, useSuspenseInfiniteQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useDeferredValue, useRef } from "react";
 import { apiBase } from "../../farm/ask.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
@@ -44,9 +44,6 @@ export function RepositoryPage() {
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false });
   return (
     <div className="page">
-      <p className="crumbs">
-        <Link to="/repositories">Repositories</Link>
-      </p>
       <h1>{name}</h1>
       <RepositoryLinks name={name} />
       <RepositorySettingsLine name={name} />

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient, useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { Crumbs } from "../../parts/crumbs.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
@@ -26,15 +27,11 @@ export function SearchPage() {
   if (search === undefined) return null;
   return (
     <div className="page search-page">
-      <p className="crumbs">
-        <Link to="/searches" search={{ repository: search.repository }}>
-          Searches
-        </Link>{" "}
-        /{" "}
+      <Crumbs>
         <Link to="/repositories/$name" params={{ name: search.repository }}>
           {search.repository}
         </Link>
-      </p>
+      </Crumbs>
       <div className="row">
         <span className={`badge is-${search.state === "finished" ? "succeeded" : search.state}`}>
           {search.state}

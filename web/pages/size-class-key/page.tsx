@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import type { SizeClassKeyDetail } from "#api/size-class.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
@@ -22,9 +22,6 @@ export function SizeClassKeyPage() {
   usePageTitle(keyName(data), "Size classes");
   return (
     <div className="page size-class-key-page">
-      <p className="crumbs">
-        <Link to="/size-classes">Size classes</Link>
-      </p>
       <h1>{keyName(data)}</h1>
       <Facts of={data} />
       <section aria-label="Runs on each class">

@@ -21,9 +21,6 @@ export function SizeClassPage() {
   usePageTitle(`Size class ${sizeClass}`, data.name);
   return (
     <div className="page size-class-page">
-      <p className="crumbs">
-        <Link to="/size-classes">Size classes</Link>
-      </p>
       <div className="row list-head">
         <h1>
           Size class {sizeClass} <span className="faint">{data.name}</span>

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { JobSummary } from "#api/graph.ts";
 import { isOver } from "#api/job-state.ts";
+import { useCommands } from "../../../parts/commands.ts";
 import { useHotkeys } from "../../../parts/hotkeys.ts";
 import { ActivateDialog } from "./activate-dialog.tsx";
 import type { ChangeTarget } from "./requested-change.ts";
@@ -29,6 +30,14 @@ export function ChangeButtons({ graphId, jobs, target, named, isChoice, hasKeys 
   const keyFor = (verb: Verb) =>
     hasKeys && verbs.includes(verb) ? () => setOpen(verb) : undefined;
   useHotkeys({ r: keyFor("retrigger"), a: keyFor("activate") });
+  useCommands(
+    hasKeys
+      ? verbs.map((verb) => ({
+          label: `${labels[verb]} ${named}`,
+          run: () => setOpen(verb),
+        }))
+      : [],
+  );
   const close = () => setOpen(undefined);
   return (
     <>

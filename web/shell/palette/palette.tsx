@@ -1,0 +1,204 @@
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
+import type { FoundObject } from "#api/find.ts";
+import { call } from "../../farm/ask.ts";
+import { offeredCommands } from "../../parts/commands.ts";
+import { fixedEntries, matching } from "./fixed-entries.ts";
+import { foundEntry } from "./found-entry.ts";
+import "./palette.css";
+
+/** The server is asked when the user has not typed for so long. */
+const pauseMs = 120;
+/** One letter would find almost everything. */
+const fewestLetters = 2;
+const mostOfKind = 6;
+
+interface Entry {
+  readonly label: string;
+  readonly note: string;
+  readonly keys?: string | undefined;
+  readonly open: () => void;
+}
+
+interface Section {
+  readonly title: string;
+  readonly entries: readonly Entry[];
+}
+
+/** A dialog that finds pages, actions and objects of the farm by the words of their names, and opens them. */
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useId();
+  const { sections, isAsking } = useSections(text, () => dialog.current?.close());
+  const entries = sections.flatMap((section) => section.entries);
+  const chosen = Math.min(at, entries.length - 1);
+  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  });
+
+  const onKey = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by !== undefined && entries.length > 0) {
+      event.preventDefault();
+      setAt((chosen + by + entries.length) % entries.length);
+    }
+    if (event.key === "Enter") {
+      event.preventDefault();
+      entries[chosen]?.open();
+    }
+  };
+
+  let number = 0;
+  return (
+    <dialog ref={dialog} className="palette" aria-label="Search" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Search for pages, actions and objects"
+        aria-expanded="true"
+        aria-controls={list}
+        aria-activedescendant={entries.length === 0 ? undefined : `${list}-${chosen}`}
+        placeholder="Job, commit, repository, worker, page, action…"
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={onKey}
+      />
+      <div id={list} role="listbox" aria-label="Results">
+        {sections.map(({ title, entries: ofSection }) => (
+          <div key={title} role="group" aria-label={title}>
+            <div className="palette-title" aria-hidden="true">
+              {title}
+            </div>
+            {ofSection.map((entry) => {
+              const mine = number++;
+              return (
+                <div
+                  key={mine}
+                  id={`${list}-${mine}`}
+                  role="option"
+                  aria-selected={mine === chosen}
+                  tabIndex={-1}
+                  className="palette-entry"
+                  onPointerMove={() => setAt(mine)}
+                  onClick={entry.open}
+                  onKeyDown={onKey}
+                >
+                  <span className="palette-label">{entry.label}</span>
+                  <span className="faint palette-note">{entry.note}</span>
+                  {entry.keys === undefined ? null : <kbd>{entry.keys}</kbd>}
+                </div>
+              );
+            })}
+          </div>
+        ))}
+      </div>
+      <p className="faint palette-foot" role="status">
+        {footOf(text, entries.length, isAsking)}
+      </p>
+    </dialog>
+  );
+}
+
+function footOf(text: string, entries: number, isAsking: boolean): string {
+  if (isAsking) return "Searching…";
+  if (entries === 0) return `Nothing that you may read contains "${text}".`;
+  return "↑ ↓ choose · Enter open · Esc close";
+}
+
+/** Returns what matches a text: actions of the page, then pages, objects of the farm, and documents. */
+function useSections(
+  text: string,
+  close: () => void,
+): { readonly sections: readonly Section[]; readonly isAsking: boolean } {
+  const router = useRouter();
+  const { found, isAsking } = useFound(text);
+  const opening = (open: () => void) => () => {
+    close();
+    open();
+  };
+  const go = (href: string) =>
+    opening(() => {
+      // The documents are a site of their own.
+      if (href.startsWith("/docs/")) location.assign(href);
+      else router.history.push(href);
+    });
+
+  const here = matching(
+    offeredCommands().map((command) => ({ ...command, also: "" })),
+    text,
+  ).map(({ label, keys, run }): Entry => ({ label, note: "", keys, open: opening(run) }));
+  const fixed = matching(fixedEntries(), text);
+  const ofKind = (kind: (typeof fixed)[number]["kind"]) =>
+    fixed
+      .filter((entry) => entry.kind === kind)
+      .map(
+        ({ label, opens }): Entry => ({
+          label,
+          note: "",
+          open: "href" in opens ? go(opens.href) : opening(opens.run),
+        }),
+      );
+  const objects = (kind: FoundObject["kind"]) =>
+    found
+      .filter((object) => object.kind === kind)
+      .map((object): Entry => {
+        const { label, note, href } = foundEntry(object);
+        return { label, note, open: go(href) };
+      });
+
+  const sections = [
+    { title: "On this page", entries: here },
+    { title: "Repositories", entries: objects("repository") },
+    { title: "Jobs", entries: objects("job") },
+    { title: "Graphs", entries: objects("graph") },
+    { title: "Executions", entries: objects("execution") },
+    { title: "Invocations", entries: objects("invocation") },
+    { title: "Benchmarks", entries: objects("benchmark") },
+    { title: "Workers", entries: objects("worker") },
+    { title: "Pages", entries: ofKind("page") },
+    { title: "Settings", entries: ofKind("setting") },
+    { title: "Actions", entries: ofKind("action") },
+    { title: "Documents", entries: ofKind("document") },
+  ];
+  return { sections: sections.filter(({ entries }) => entries.length > 0), isAsking };
+}
+
+function useFound(text: string): {
+  readonly found: readonly FoundObject[];
+  readonly isAsking: boolean;
+} {
+  const [asked, setAsked] = useState("");
+  const wanted = text.trim();
+  const isLong = wanted.length >= fewestLetters;
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(wanted), pauseMs);
+    return () => clearTimeout(timer);
+  }, [wanted]);
+  const { data, isFetching } = useQuery({
+    ...findQuery(asked),
+    enabled: asked.length >= fewestLetters,
+    placeholderData: keepPreviousData,
+  });
+  return {
+    found: isLong ? (data?.objects ?? []) : [],
+    isAsking: isLong && (isFetching || asked !== wanted),
+  };
+}
+
+function findQuery(text: string) {
+  return queryOptions({
+    queryKey: ["find", text],
+    queryFn: ({ signal }) =>
+      call(serverEndpoints.find, { query: { text, limit: mostOfKind } }, signal),
+  });
+}
