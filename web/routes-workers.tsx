@@ -3,6 +3,7 @@ import { queryClient } from "./farm/query-client.ts";
 import { SizeClassSearch } from "./pages/size-class/search.ts";
 import { SizeClassKeySearch } from "./pages/size-class-key/search.ts";
 import { SizeClassesSearch } from "./pages/size-classes/search.ts";
+import { WorkerTimelineSearch } from "./pages/worker-timeline/search.ts";
 import { root } from "./root-route.tsx";
 
 const workers = createRoute({
@@ -13,6 +14,21 @@ const workers = createRoute({
     await queryClient.ensureQueryData(workersQuery);
   },
   component: lazyRouteComponent(() => import("./pages/workers/page.tsx"), "WorkersPage"),
+});
+
+const workerTimeline = createRoute({
+  getParentRoute: () => root,
+  path: "/workers/timeline",
+  validateSearch: (search) => WorkerTimelineSearch.parse(search),
+  loaderDeps: ({ search: { minutes } }) => ({ minutes }),
+  loader: async ({ deps: { minutes } }) => {
+    const { timelineQuery } = await import("./pages/worker-timeline/load.ts");
+    await queryClient.ensureQueryData(timelineQuery(minutes));
+  },
+  component: lazyRouteComponent(
+    () => import("./pages/worker-timeline/page.tsx"),
+    "WorkerTimelinePage",
+  ),
 });
 
 const sizeClasses = createRoute({
@@ -51,4 +67,10 @@ const sizeClassKey = createRoute({
 });
 
 /** The workers and their size classes. */
-export const workersRoutes = [workers, sizeClasses, sizeClass, sizeClassKey] as const;
+export const workersRoutes = [
+  workers,
+  workerTimeline,
+  sizeClasses,
+  sizeClass,
+  sizeClassKey,
+] as const;

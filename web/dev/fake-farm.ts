@@ -21,6 +21,8 @@ interface FakeLog {
 export class FakeFarm {
   readonly graphs = new Map<string, Graph>();
   readonly workers: Worker[] = [];
+  /** The number of runs on the timeline of workers. */
+  timelineRuns = 400;
   /** In the order of the requests. */
   readonly submissions: SubmitGraph[] = [];
   /** In the order of execution. */

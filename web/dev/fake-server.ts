@@ -12,6 +12,7 @@ import { fakeFailures } from "./fake-failures.ts";
 import { type FakeFarm, summaryOf } from "./fake-farm.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import { madeUpJob, whyMadeUpJobWaits } from "./made-up-job.ts";
+import { madeUpTimeline } from "./made-up-timeline.ts";
 import { sendEvents } from "./send-events.ts";
 
 export interface FakeServer {
@@ -146,6 +147,10 @@ async function answerApi(
       ages: [{ kind: "audit", keepMs: null, setBy: null }],
       holds: [],
     });
+  }
+  if (kind === "workers" && id === "timeline") {
+    const minutes = Number(url.searchParams.get("minutes") ?? 60);
+    return sendJson(response, madeUpTimeline(new Date(), minutes, farm.workers, farm.timelineRuns));
   }
   if (kind === "workers") {
     if (id !== "events") return sendJson(response, farm.workers);

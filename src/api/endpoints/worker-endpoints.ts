@@ -1,8 +1,15 @@
 import { z } from "zod";
 import { rightOnFarm } from "#core/right.ts";
 import { AddDrain, Drain, RemoveDrain } from "../drain.ts";
-import { endpoint, events, json } from "../endpoint.ts";
+import { bytes, endpoint, events, json } from "../endpoint.ts";
 import { Worker } from "../worker.ts";
+import { WorkerTimeline } from "../worker-timeline.ts";
+
+/** A period until now, at most 7 days long. */
+const period = z.object({
+  minutes: z.coerce.number().int().min(1).max(10_080).default(60),
+  limit: z.coerce.number().int().min(1).max(20_000).default(10_000),
+});
 
 /** Workers and drains. */
 export const workerEndpoints = {
@@ -20,6 +27,26 @@ export const workerEndpoints = {
     right: rightOnFarm("read"),
     summary: "The whole list of workers, each time that it changed.",
     answer: events(z.array(Worker)),
+  }),
+  workerTimeline: endpoint({
+    method: "GET",
+    path: "/workers/timeline",
+    right: rightOnFarm("read"),
+    summary:
+      "What workers did in the last `minutes`, in columns: runs with the time in which they waited for inputs, and why slots were free between them. At most `limit` runs, the latest; then `isCut` is true.",
+    query: period,
+    limit: "searches",
+    answer: json(WorkerTimeline),
+  }),
+  workerTrace: endpoint({
+    method: "GET",
+    path: "/workers/timeline/trace",
+    right: rightOnFarm("read"),
+    summary:
+      "The same in the Trace Event Format, for Perfetto and Chrome's tracing page: a worker is a process, a slot is a thread.",
+    query: period,
+    limit: "searches",
+    answer: bytes("application/json"),
   }),
   drains: endpoint({
     method: "GET",

@@ -3,9 +3,11 @@ import type { Principal } from "#access/principal.ts";
 import type { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { addDrain, type Drain, listDrains, removeDrain } from "#execution/claiming/drain.store.ts";
+import { chromeTrace } from "../chrome-trace.ts";
 import { eventStream } from "../http/event-stream.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { workersForPage } from "../list-workers.ts";
+import { readWorkerTimeline } from "../worker-timeline.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
 /** Each change of drains leaves an entry in the audit. */
@@ -16,6 +18,13 @@ export function workerHandlers({
   feeds,
 }: HandlerServices): HandlersFor<typeof workerEndpoints> {
   const workers = () => workersForPage(db, clock.now(), queue.times.leaseMs);
+  const timeline = ({ minutes, limit }: { readonly minutes: number; readonly limit: number }) =>
+    readWorkerTimeline(db, {
+      now: clock.now(),
+      leaseMs: queue.times.leaseMs,
+      backMs: minutes * 60_000,
+      mostRuns: limit,
+    });
   const drains = async () => (await listDrains(db)).map(forPage);
   const audited = (by: Principal, detail: Readonly<Record<string, unknown>>) => ({
     actor: by.name,
@@ -35,6 +44,14 @@ export function workerHandlers({
         sent = text;
         return { events: changed ? [{ data: now }] : [], over: false };
       });
+    },
+
+    workerTimeline: ({ query }) => timeline(query),
+
+    async workerTrace({ query, context }) {
+      const trace = chromeTrace(await timeline(query));
+      context.header("content-disposition", 'attachment; filename="grange-workers.trace.json"');
+      return context.json(trace);
     },
 
     drains,

@@ -1,7 +1,7 @@
 import type { BenchmarkSearchView } from "#api/benchmark-history.ts";
 import type { Metric } from "#core/benchmark-metric.ts";
+import { useWidth } from "../../parts/use-width.ts";
 import { linearAxis, placeOf } from "../benchmark-series/plot.ts";
-import { useWidth } from "../benchmark-series/use-width.ts";
 import { valueText } from "../benchmarks/figure-text.ts";
 
 const height = 180;

@@ -1,10 +1,10 @@
 import { useMemo } from "react";
 import type { Series } from "#api/benchmark-history.ts";
+import { useWidth } from "../../parts/use-width.ts";
 import { changeText, valueText } from "../benchmarks/figure-text.ts";
 import { ChartFrame } from "./chart-frame.tsx";
 import { linearAxis, placeOf } from "./plot.ts";
 import { artifactBefore, linesOf, machineChanges, type Point } from "./series-points.ts";
-import { useWidth } from "./use-width.ts";
 
 interface Props {
   readonly series: Series;

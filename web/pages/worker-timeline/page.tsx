@@ -1,0 +1,159 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
+import type { WorkerTimeline } from "#api/worker-timeline.ts";
+import { apiBase } from "../../farm/ask.ts";
+import { durationText, wholeDurationText } from "../../parts/duration.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { timelineQuery, usualMinutes } from "./load.ts";
+import { periods, scales, type WorkerTimelineSearch } from "./search.ts";
+import { TimelineCanvas } from "./timeline-canvas.tsx";
+import "./timeline.css";
+
+/** What each worker executed in a period, and why its slots were free. */
+export function WorkerTimelinePage() {
+  const search = useSearch({ from: "/workers/timeline" });
+  const navigate = useNavigate({ from: "/workers/timeline" });
+  const minutes = search.minutes ?? usualMinutes;
+  const scale = search.scale ?? "linear";
+  const { data: timeline } = useSuspenseQuery(timelineQuery(minutes));
+  usePageTitle("Timeline", "Workers");
+  const change = (next: WorkerTimelineSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+
+  if (timeline.workers.length === 0) {
+    return (
+      <EmptyState
+        heading="h1"
+        title="No workers"
+        command={`grange worker --server ${location.origin}`}
+      >
+        The timeline shows what workers executed. Start one on any machine that reaches this
+        address.
+      </EmptyState>
+    );
+  }
+  const trace = `${apiBase}${workerEndpoints.workerTrace.path}?minutes=${minutes}`;
+  return (
+    <div className="page timeline-page">
+      <h1>
+        Timeline{" "}
+        <span className="faint number">
+          {timeline.runs.execution.length.toLocaleString("en")} runs
+        </span>
+      </h1>
+      <div className="toolbar" role="toolbar" aria-label="What to show">
+        <div className="segments" role="group" aria-label="Period">
+          {periods.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={each === minutes}
+              onClick={() => change({ minutes: each })}
+            >
+              {wholeDurationText(each * 60_000)}
+            </button>
+          ))}
+        </div>
+        <div className="segments" role="group" aria-label="Scale of time">
+          {scales.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={each === scale}
+              onClick={() => change({ scale: each })}
+            >
+              {each}
+            </button>
+          ))}
+        </div>
+        <a className="button" href={trace} download>
+          Download as trace
+        </a>
+      </div>
+      {timeline.isCut ? (
+        <p role="status">
+          Only the latest {timeline.runs.execution.length.toLocaleString("en")} runs are shown, from{" "}
+          {new Date(timeline.from).toLocaleString()}.
+        </p>
+      ) : null}
+      <TimelineCanvas key={minutes} timeline={timeline} kind={scale} />
+      <Legend />
+      <Sums workers={timeline.workers} />
+    </div>
+  );
+}
+
+const meanings = [
+  ["succeeded", "succeeded"],
+  ["failed", "failed"],
+  ["cancelled", "cancelled"],
+  ["running", "runs now"],
+  ["input", "half bar: waits for its inputs"],
+  ["no-work", "thin line: no work"],
+  ["draining", "thick line: draining"],
+  ["lost", "hatched: lost"],
+] as const;
+
+function Legend() {
+  return (
+    <ul className="timeline-legend">
+      {meanings.map(([kind, meaning]) => (
+        <li key={kind}>
+          <span className={`timeline-sample of-${kind}`} aria-hidden="true" /> {meaning}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Sums({ workers }: { readonly workers: WorkerTimeline["workers"] }) {
+  return (
+    <section>
+      <h2>Time of slots</h2>
+      {/* Wider than a phone, and without links: the keyboard must reach it to scroll. */}
+      <div className="table-box" role="region" aria-label="Time of slots" tabIndex={0}>
+        <table className="figures">
+          <thead>
+            <tr>
+              <th scope="col">Worker</th>
+              <th scope="col">Executing</th>
+              <th scope="col">Waiting for inputs</th>
+              <th scope="col">No work</th>
+              <th scope="col">Draining</th>
+              <th scope="col">Lost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {workers.map((worker) => {
+              const parts = [
+                worker.executingMs,
+                worker.inputMs,
+                worker.noWorkMs,
+                worker.drainingMs,
+                worker.lostMs,
+              ];
+              const all = Math.max(
+                parts.reduce((sum, part) => sum + part, 0),
+                1,
+              );
+              return (
+                <tr key={worker.name}>
+                  <th scope="row">{worker.name}</th>
+                  {parts.map((part, n) => (
+                    // The columns have a fixed order.
+                    <td key={n} className="number">
+                      {Math.round((100 * part) / all)} %{" "}
+                      <span className="faint">{durationText(part)}</span>
+                    </td>
+                  ))}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
