@@ -127,6 +127,7 @@ const mayImport: Record<string, readonly string[]> = {
     "execution",
     "size-classes",
     "simulate",
+    "statistics",
     "suites",
     "artifacts",
     "perf",

@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "./farm/query-client.ts";
 import { BranchesSearch } from "./pages/branches/search.ts";
 import { CatalogDiffSearch } from "./pages/catalog-diff/search.ts";
+import { FlakySearch } from "./pages/flaky/search.ts";
 import { GraphSearch } from "./pages/graph/search.ts";
 import { JobSearch } from "./pages/job/search.ts";
 import { NewGraphSearch } from "./pages/new-graph/search.ts";
@@ -170,6 +171,18 @@ const search = createRoute({
   component: lazyRouteComponent(() => import("./pages/search/page.tsx"), "SearchPage"),
 });
 
+const flaky = createRoute({
+  getParentRoute: () => root,
+  path: "/flaky",
+  validateSearch: (search) => FlakySearch.parse(search),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ deps }) => {
+    const { flakyQuery } = await import("./pages/flaky/load.ts");
+    await queryClient.ensureQueryData(flakyQuery(deps));
+  },
+  component: lazyRouteComponent(() => import("./pages/flaky/page.tsx"), "FlakyPage"),
+});
+
 const times = createRoute({
   getParentRoute: () => root,
   path: "/times",
@@ -200,4 +213,5 @@ export const graphsRoutes = [
   searches,
   search,
   times,
+  flaky,
 ] as const;

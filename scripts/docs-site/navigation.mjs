@@ -13,6 +13,7 @@ export const navigation = [
       "docs/caches.md",
       "docs/granary.md",
       "docs/benchmarks.md",
+      "docs/pages.md",
       "docs/logs.md",
       "docs/assistants.md",
       "docs/forge.md",

@@ -16,6 +16,7 @@ export const everyPage = [
   "/benchmarks/series?suite=typescript&case=compile+rxjs+check+full+js+linux-x64&metric=instructions",
   "/catalogs/diff",
   "/connect",
+  "/flaky",
   "/granary",
   "/granary/builds/00000000-0000-4000-8000-000000000000",
   "/granary/help",
@@ -40,6 +41,7 @@ export const everyPage = [
   "/size-classes",
   "/size-classes/1?platform=ISA%3Dx86-64%2C+OSFamily%3Dlinux",
   "/workers",
+  "/workers/timeline",
 ] as const;
 
 /** Routes that the list leaves out, with the reason. */

@@ -11,6 +11,8 @@ import { answerBenchmarks } from "./fake-benchmarks.ts";
 import { fakeCommitGrid } from "./fake-commit-grid.ts";
 import { fakeComparison, fakeExecutionFailure } from "./fake-failures.ts";
 import type { FakeFarm } from "./fake-farm.ts";
+import { fakeFind } from "./fake-find.ts";
+import { fakeFlaky } from "./fake-flaky.ts";
 import { fakeGranary, fakeStore } from "./fake-granary.ts";
 import {
   fakeCaches,
@@ -43,6 +45,10 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
   switch (kind) {
     case "commit-grid":
       return fakeCommitGrid(farm, url.searchParams);
+    case "find":
+      return fakeFind(farm, url.searchParams);
+    case "flaky":
+      return fakeFlaky(new Date(), url.searchParams);
     case "overview":
       return fakeOverview(farm);
     case "repositories":

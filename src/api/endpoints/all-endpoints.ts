@@ -9,6 +9,7 @@ import { benchmarkSuiteEndpoints } from "./benchmark-suite-endpoints.ts";
 import { catalogEndpoints } from "./catalog-endpoints.ts";
 import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
 import { executionEndpoints } from "./execution-endpoints.ts";
+import { flakyEndpoints } from "./flaky-endpoints.ts";
 import { forgeEndpoints } from "./forge-endpoints.ts";
 import { granaryEndpoints } from "./granary-endpoints.ts";
 import { graphEndpoints } from "./graph-endpoints.ts";
@@ -37,6 +38,7 @@ export const endpointGroups: readonly {
   { title: "The server", endpoints: serverEndpoints },
   { title: "Graphs", endpoints: graphEndpoints },
   { title: "Jobs and runs", endpoints: jobEndpoints },
+  { title: "Flaky jobs and actions", endpoints: flakyEndpoints },
   { title: "Changes of graphs", endpoints: rerunEndpoints },
   { title: "Catalogs and branches", endpoints: catalogEndpoints },
   { title: "Settings of repositories", endpoints: repositoryEndpoints },
@@ -70,6 +72,7 @@ export const allEndpoints = {
   ...serverEndpoints,
   ...graphEndpoints,
   ...jobEndpoints,
+  ...flakyEndpoints,
   ...rerunEndpoints,
   ...catalogEndpoints,
   ...repositoryEndpoints,

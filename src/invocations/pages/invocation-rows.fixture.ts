@@ -25,6 +25,8 @@ interface OperationRow {
   readonly mnemonic?: string;
   readonly second?: number;
   readonly outcome?: string;
+  /** The hash of the action. */
+  readonly hash?: string;
 }
 
 /** Writes an operation of an invocation; returns its execution. */
@@ -38,12 +40,13 @@ export async function anOperation(
     mnemonic = "CppCompile",
     second = 0,
     outcome,
+    hash = "a".repeat(64),
   }: OperationRow = {},
 ): Promise<string> {
   await tx.run(sql`
     insert into operation (id, execution_id, project, invocation, principal, action_digest, target_id,
       action_mnemonic, joined, requested_at, watched_until, outcome, finished_at)
-    values (${randomUUID()}, ${executionId}, ${project}, ${invocation}, 'ada', ${"a".repeat(64)} || '/1',
+    values (${randomUUID()}, ${executionId}, ${project}, ${invocation}, 'ada', ${hash} || '/1',
       ${target}, ${mnemonic}, false, ${atSecond(second)}, ${atSecond(second)}, ${outcome ?? null},
       ${outcome === undefined ? null : atSecond(second + 1)})
   `);

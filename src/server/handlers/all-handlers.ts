@@ -10,6 +10,7 @@ import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
 import { catalogHandlers } from "./catalog-handlers.ts";
 import { enrolmentHandlers } from "./enrolment-handlers.ts";
 import { executionHandlers } from "./execution-handlers.ts";
+import { flakyHandlers } from "./flaky-handlers.ts";
 import { forgeHandlers } from "./forge-handlers.ts";
 import { granaryHandlers } from "./granary-handlers.ts";
 import { graphHandlers } from "./graph-handlers.ts";
@@ -38,6 +39,7 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...serverHandlers(services),
     ...graphHandlers(services),
     ...jobHandlers(services),
+    ...flakyHandlers(services),
     ...rerunHandlers(services),
     ...catalogHandlers(services),
     ...repositoryHandlers(services),

@@ -1,0 +1,10 @@
+import { queryOptions } from "@tanstack/react-query";
+import { flakyEndpoints } from "#api/endpoints/flaky-endpoints.ts";
+import { call } from "../../farm/ask.ts";
+import { type FlakySearch, usualDays } from "./search.ts";
+
+export const flakyQuery = ({ repository, days = usualDays }: FlakySearch) =>
+  queryOptions({
+    queryKey: ["flaky", repository, days],
+    queryFn: ({ signal }) => call(flakyEndpoints.flaky, { query: { repository, days } }, signal),
+  });
