@@ -37,8 +37,8 @@ const mostRequests = 8;
 const mayRequest: Readonly<Record<string, number>> = {
   // The worker that lays the graph out, and what failed in it.
   "/graphs/now": 9,
-  // A log is read by its index, and the neighbours of the job from its graph.
-  "/graphs/past-2/jobs/unit%2Fcas": 10,
+  // A log is read by its index, the neighbours of the job from its graph, and a failure is compared.
+  "/graphs/past-2/jobs/unit%2Fcas": 11,
   // It previews a graph of the first repository: its branches, the preview, and the catalog of that.
   "/new": 10,
 };
