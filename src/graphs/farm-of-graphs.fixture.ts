@@ -112,6 +112,7 @@ export async function farmOfGraphs(db: Db) {
     transport: "pull",
     host: "here",
     leaseMs: 15_000,
+    images: [],
   });
   const repository = testRepository(root);
   const trees = outputTrees(store);

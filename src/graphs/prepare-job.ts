@@ -16,6 +16,12 @@ import type { CommitInputs } from "./commit-inputs.ts";
 import { graphFileOf } from "./kinds/definitions-of-child.ts";
 import type { ProjectOfJobs } from "./project-of-jobs.ts";
 import type { ReadyJob } from "./ready-job.store.ts";
+import {
+  type ResolvedImages,
+  type ResolveImage,
+  resolveImages,
+  withImages,
+} from "./resolved-image.ts";
 import { rightsOfJob } from "./rights-of-job.ts";
 import { latestResults } from "./run.store.ts";
 import { takeOutputs } from "./take-outputs.ts";
@@ -36,7 +42,7 @@ export interface SharedPreparation {
   /** Absent when no secrets are stored. */
   readonly secrets?: ReferToSecrets | undefined;
   /** Replaces the tag of a container image by its digest. Absent: workers do it. */
-  readonly resolveImage?: ((image: string) => Promise<string>) | undefined;
+  readonly resolveImage?: ResolveImage | undefined;
 }
 
 /** The outcome of a job's preparation. */
@@ -65,13 +71,22 @@ export type Prepared =
  * It stores nothing in the database, so it may be repeated or interrupted.
  */
 export async function prepareJob(services: PreparationServices, job: ReadyJob): Promise<Prepared> {
-  const definition = await withResolvedImage(services, job.definition);
+  const images = await resolveImages(services.resolveImage, job.definition);
+  return prepareWith(images, services, { ...job, definition: withImages(job.definition, images) });
+}
+
+async function prepareWith(
+  images: ResolvedImages,
+  services: PreparationServices,
+  job: ReadyJob,
+): Promise<Prepared> {
+  const { definition } = job;
   const kind = definition.kind ?? "command";
   switch (kind) {
     case "command":
       return definition.chunks === undefined
         ? prepareAction(services, job, definition)
-        : prepareChunks(services, job, definition.chunks, await inputRoot(services, job));
+        : prepareChunks(services, job, definition.chunks, await inputRoot(services, job), images);
     case "graph": {
       if (definition.commands === undefined) return { kind: "to-plan" };
       const outputs = [...(definition.outputs ?? []), graphFileOf(definition)];
@@ -84,16 +99,6 @@ export async function prepareJob(services: PreparationServices, job: ReadyJob): 
     case "dummy":
       throw new Fault("internal", `a ${kind} job needs no preparation`);
   }
-}
-
-/** The digest is part of the action: a result is found again only while the tag names the same image. */
-async function withResolvedImage(
-  { resolveImage }: PreparationServices,
-  definition: JobDefinition,
-): Promise<JobDefinition> {
-  const { image } = definition;
-  if (image === undefined || resolveImage === undefined) return definition;
-  return { ...definition, image: await resolveImage(image) };
 }
 
 /** Turns a ready job into an action, stores the action's inputs, and looks up its result. */

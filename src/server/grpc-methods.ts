@@ -32,6 +32,7 @@ import { addressOf, limitedMethods } from "./grpc/limited-methods.ts";
 import { logStreams } from "./grpc/log-streams.ts";
 import { methodRights } from "./grpc/method-rights.ts";
 import { operationsService } from "./grpc/operations-service.ts";
+import { pinnedDigest } from "./grpc/pinned-action.ts";
 import { workerGate } from "./grpc/worker-gate.ts";
 import { workersService } from "./grpc/workers-service.ts";
 import { knowsCommit } from "./knows-commit.ts";
@@ -50,7 +51,7 @@ export function grpcMethods(
   logger: Logger,
   limits: RequestLimits,
 ): Method[] {
-  const { stores, blobsOf, treesOf, queue, operations, notes, db } = services;
+  const { stores, blobsOf, treesOf, queue, operations, notes, db, resolveImage } = services;
   const callers = grpcCallers(services.callers, addressOf);
   const requireMayWrite = async (project: string, context: CallContext) =>
     requireMayWriteBlobs(await callers.of(context), project);
@@ -100,8 +101,13 @@ export function grpcMethods(
         notes,
         callers,
         requireMayRead: requireMayReadBlobs,
-        lookUpResult: ({ asking: { project }, caller, actionDigest }) =>
-          lookUpResult({ project, domain: domainOfClient(caller, project) }, actionDigest),
+        lookUpResult: async ({ asking: { project }, caller, actionDigest }) => {
+          const where = { project, domain: domainOfClient(caller, project) };
+          const found = await lookUpResult(where, actionDigest);
+          if (found !== undefined || resolveImage === undefined) return found;
+          const pinned = await pinnedDigest(actionDigest, recentOf(project), resolveImage);
+          return pinned && lookUpResult(where, pinned);
+        },
         keepResult: ({ asking: { project }, caller, actionDigest }, result) => {
           const domain = domainOfClient(caller, project);
           const principal = caller.name;
@@ -115,6 +121,7 @@ export function grpcMethods(
         blobsOf: recentOf,
         callers,
         lookUpResult,
+        resolveImage,
         defaultTimeoutMs,
       }),
       ...operationsService({ operations, blobsOf, callers }),
@@ -134,6 +141,7 @@ export function grpcMethods(
           inClear: services.secretsInClear,
         },
         tokens: services.jobTokens,
+        pulled: (ms) => services.imagePulls.pulled(ms),
       }),
     ],
     methodRights,

@@ -1,10 +1,11 @@
+import type { ResolveImage } from "#graphs/resolved-image.ts";
 import { imageName, parseImageReference } from "#images/image-reference.ts";
 import { RegistryClient } from "#images/registry-client.ts";
 import { parseRegistries, readCredentials } from "#images/registry-settings.ts";
 import type { PrivateHosts } from "#outgoing/allowed-address.ts";
 import { guardedFetch } from "#outgoing/guarded-fetch.ts";
 
-/** Jobs that become ready together run in the same image. */
+/** Jobs that become ready together, and the actions of one build, run in the same image. */
 const validMs = 60_000;
 const mostKept = 10_000;
 
@@ -23,7 +24,7 @@ interface ResolverConfig {
 export function imageResolver(
   { registries: list = "", registryAuth }: ResolverConfig,
   privateHosts: () => Promise<PrivateHosts>,
-): ((image: string) => Promise<string>) | undefined {
+): ResolveImage | undefined {
   const registries = parseRegistries(list);
   if (registries.length === 0) return undefined;
   const client = new RegistryClient({

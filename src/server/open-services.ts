@@ -17,6 +17,7 @@ import { sendToAlarmWebhook } from "./alarm-webhook.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { wayIn } from "./forge/way-in.ts";
+import { imagePulls } from "./image-pulls.ts";
 import { imageResolver } from "./image-resolver.ts";
 import { openJobTokens } from "./job-tokens.ts";
 import { labTasks } from "./lab-tasks.ts";
@@ -116,6 +117,7 @@ export async function openServices(
     const { git, mirrors, inputs, access, forges, isWatched, privateHosts } = repositories;
     const inProject = projectsOfJobs({ storeOf, treesOf, inputs });
     const { scaling, pricePerWorkerMinute } = config;
+    const resolveImage = imageResolver(config, privateHosts);
     const queued = await openQueue({ db, clock, logger, idle, treesOf, inputs, scaling, keep });
     const { queue, operations } = queued;
     const { evaluator, cache } = await startGraphServices({
@@ -128,7 +130,7 @@ export async function openServices(
       inputs,
       queue,
       secrets,
-      resolveImage: imageResolver(config, privateHosts),
+      resolveImage,
       git,
       mirrors,
       access,
@@ -208,6 +210,8 @@ export async function openServices(
       inProject,
       evaluator,
       cache,
+      resolveImage,
+      imagePulls: imagePulls(),
       sources,
       forges,
       dataDir: directory.path,

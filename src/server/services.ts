@@ -24,12 +24,14 @@ import type { CatalogCache } from "#graphs/catalogs/catalog-cache.ts";
 import type { CommitInputReader } from "#graphs/commit-inputs.ts";
 import type { InProject } from "#graphs/project-of-jobs.ts";
 import type { RepositoryAccess } from "#graphs/repository-access.ts";
+import type { ResolveImage } from "#graphs/resolved-image.ts";
 import type { AskingNotes } from "#invocations/asking-notes.ts";
 import type { OperationService } from "#invocations/operation-service.ts";
 import type { LabTimes } from "#perf/lab-times.ts";
 import type { SourceService } from "#perf/requests/source-service.ts";
 import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import type { OpenForges } from "./forge/open-forges.ts";
+import type { ImagePulls } from "./image-pulls.ts";
 import type { JobTokens } from "./job-tokens.ts";
 import type { SignInModule } from "./sign-in/open-sign-in.ts";
 
@@ -81,6 +83,9 @@ export interface Services extends Service {
   readonly inProject: InProject;
   readonly evaluator: TemplateEvaluator;
   readonly cache: CatalogCache;
+  /** Replaces tags of container images by digests; undefined when the farm knows no registries. */
+  readonly resolveImage: ResolveImage | undefined;
+  readonly imagePulls: ImagePulls;
   /** The sources of the artifacts of benchmark suites. */
   readonly sources: SourceService;
   /** The right to read repositories that follow the permissions at their forges. */

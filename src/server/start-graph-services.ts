@@ -15,6 +15,7 @@ import { serveServerJobs } from "#graphs/kinds/serve-server-jobs.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import type { InProject } from "#graphs/project-of-jobs.ts";
 import type { RepositoryAccess } from "#graphs/repository-access.ts";
+import type { ResolveImage } from "#graphs/resolved-image.ts";
 import { startSearchLoop } from "#searches/search-loop.ts";
 import type { ServerConfig } from "./config.ts";
 import type { Keep } from "./keep-services.ts";
@@ -29,7 +30,7 @@ interface GraphServiceParts {
   readonly inputs: CommitInputReader;
   readonly queue: ExecutionQueue;
   readonly secrets: SecretService;
-  readonly resolveImage: ((image: string) => Promise<string>) | undefined;
+  readonly resolveImage: ResolveImage | undefined;
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly access: RepositoryAccess;

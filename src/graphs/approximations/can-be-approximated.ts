@@ -1,3 +1,4 @@
+import { hasMovableImage } from "../resolved-image.ts";
 import { type JobFacts, longestChain } from "./approximation-facts.store.ts";
 
 /**
@@ -12,7 +13,7 @@ export function canBeApproximated(chain: readonly JobFacts[]): boolean {
     chain.length <= longestChain &&
     chain.at(-1)?.finder === null &&
     chain.every(
-      (job) =>
+      (job, at) =>
         job.kind === "command" &&
         !job.outside &&
         !job.isCustomised &&
@@ -22,6 +23,8 @@ export function canBeApproximated(chain: readonly JobFacts[]): boolean {
         // The rights of a run's token name its graph, or its repository.
         job.definition.identity === undefined &&
         job.definition.caches !== true &&
+        // Its list may be from the image that the tag named before.
+        (at === 0 || !hasMovableImage(job.definition)) &&
         (job.finder === null || job.approximation !== null),
     )
   );

@@ -8,6 +8,7 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import { buildAction } from "../build-action.ts";
 import type { PreparationServices } from "../prepare-job.ts";
 import type { ReadyJob } from "../ready-job.store.ts";
+import { resolveImages, withImages } from "../resolved-image.ts";
 import { actionOfApproximation, actionsAlike } from "./approximation.store.ts";
 import { chainKey, factsOf, type JobFacts } from "./approximation-facts.store.ts";
 import { canBeApproximated, haveFound } from "./can-be-approximated.ts";
@@ -42,11 +43,14 @@ export interface Approximations {
 /** Checks whether the result of a job is known before its inputs are found. It decides nothing. */
 export async function lookAhead(
   services: PreparationServices,
-  job: ReadyJob,
+  ready: ReadyJob,
 ): Promise<LookedAhead> {
   const { db, trees, inputs, project } = services;
+  const images = await resolveImages(services.resolveImage, ready.definition);
+  const job = { ...ready, definition: withImages(ready.definition, images) };
   const { domain } = job;
   const facts = (await factsOf(db, [job])).get(chainKey(job)) ?? [];
+  const chain = withImageOf(job, facts);
   const commit = { url: job.url, sha: job.commit };
   const domains = readableDomains(domain);
   const missed = async (): Promise<LookedAhead> => {
@@ -62,8 +66,8 @@ export async function lookAhead(
     return { job, facts, known: undefined, hints };
   };
   // The finder itself has not ended; those before it have.
-  if (!canBeApproximated(facts) || !haveFound(facts.slice(2))) return missed();
-  const approximation = await nameAhead(inputs, commit, facts);
+  if (!canBeApproximated(chain) || !haveFound(chain.slice(2))) return missed();
+  const approximation = await nameAhead(inputs, commit, chain);
   const actionDigest = await actionOfApproximation(db, { project, domain, approximation }, domains);
   if (actionDigest === undefined) return missed();
   const hit = await lookUpActionResult(db, trees, { project, domain, actionDigest });
@@ -80,7 +84,19 @@ export async function approximationsOf(
   if (job.definition["inputs-from"] === undefined) return undefined;
   const commit = { url: job.url, sha: job.commit };
   const weak = await nameWeakly(inputs, commit, job.job, job.definition);
-  const facts = (await factsOf(db, [job])).get(chainKey(job)) ?? [];
-  const follows = canBeApproximated(facts) && haveFound(facts.slice(1));
-  return { over: follows ? await nameAhead(inputs, commit, facts) : undefined, weak };
+  const chain = withImageOf(job, (await factsOf(db, [job])).get(chainKey(job)) ?? []);
+  const follows = canBeApproximated(chain) && haveFound(chain.slice(1));
+  return { over: follows ? await nameAhead(inputs, commit, chain) : undefined, weak };
+}
+
+/** Returns the facts of a job, with the images that its action has, and of the jobs that find its inputs. */
+function withImageOf(job: ReadyJob, [own, ...finders]: readonly JobFacts[]): readonly JobFacts[] {
+  if (own === undefined) return [];
+  const { image, services } = job.definition;
+  const definition = {
+    ...own.definition,
+    ...(image === undefined ? {} : { image }),
+    ...(services === undefined ? {} : { services }),
+  };
+  return [{ ...own, definition }, ...finders];
 }

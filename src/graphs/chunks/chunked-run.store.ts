@@ -4,6 +4,7 @@ import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { GraphId } from "../graph-id.ts";
+import type { ResolvedImages } from "../resolved-image.ts";
 import type { WaitingItem } from "./make-batches.ts";
 
 /** A new run of a chunked job: its items, and the common data of its batches. */
@@ -20,6 +21,8 @@ export interface NewChunkedRun {
   readonly retries: number;
   /** Whether its batches are executed even if the action cache has their results. */
   readonly skipCache: boolean;
+  /** The container images that all its batches use in place of those in the definition. */
+  readonly images: ResolvedImages;
 }
 
 export interface ChunkedRunKey {
@@ -32,10 +35,11 @@ export interface ChunkedRunKey {
 export async function insertChunkedRun(tx: Tx, run: NewChunkedRun): Promise<void> {
   await tx.run(sql`
     insert into chunked_run (graph_id, job, run, repository, input_root, platform, size_class,
-                             min_batches, max_batches, budget_ms, retries, skip_cache)
+                             min_batches, max_batches, budget_ms, retries, skip_cache, images)
     select job.graph_id, job.name, job.runs, graph.repository, ${digestKey(run.inputRoot)},
            ${JSON.stringify(run.platform)}::jsonb, ${run.sizeClass}, ${run.min}, ${run.max},
-           ${run.budgetMs}, ${run.retries}, ${run.skipCache}
+           ${run.budgetMs}, ${run.retries}, ${run.skipCache},
+           ${JSON.stringify(run.images)}::jsonb
     from job join graph on graph.id = job.graph_id
     where job.graph_id = ${run.graphId} and job.name = ${run.job}
   `);

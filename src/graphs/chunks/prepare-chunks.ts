@@ -9,6 +9,7 @@ import { parseDuration } from "#definitions/duration.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { buildAction } from "../build-action.ts";
 import type { ReadyJob } from "../ready-job.store.ts";
+import type { ResolvedImages } from "../resolved-image.ts";
 import { latestResults } from "../run.store.ts";
 import { itemHistory, type NewChunkedRun } from "./chunked-run.store.ts";
 import { estimateItems } from "./estimate-items.ts";
@@ -30,6 +31,7 @@ export async function prepareChunks(
   job: ReadyJob,
   chunks: Chunks,
   inputRoot: Digest,
+  images: ResolvedImages,
 ): Promise<PreparedChunks> {
   const items = chunks.items ?? (await itemsFrom(db, store, job, chunks));
   const { graphId } = job;
@@ -50,6 +52,7 @@ export async function prepareChunks(
       retries: job.definition.retries ?? 0,
       // A request for another run after a success requires execution.
       skipCache: job.skipCache || job.cause === "retrigger",
+      images,
     },
   };
 }

@@ -14,6 +14,7 @@ import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import type { BuiltAction } from "../build-action.ts";
 import { urgencyOf } from "../graph-priority.store.ts";
 import type { InProject } from "../project-of-jobs.ts";
+import { withImages } from "../resolved-image.ts";
 import { buildBatch } from "./build-batch.ts";
 import { batchesDone } from "./share-items.ts";
 import {
@@ -52,7 +53,8 @@ export async function submitBatches(services: BatchServices, now: Date): Promise
 async function submitOne(services: BatchServices, batch: PlannedBatch, now: Date): Promise<void> {
   try {
     const { store } = services.inProject(batch.project);
-    const built = await buildBatch(store, batch.definition, batch.inputRoot, batch.items);
+    const definition = withImages(batch.definition, batch.images);
+    const built = await buildBatch(store, definition, batch.inputRoot, batch.items);
     const known = await knownResult(services, batch, built);
     if (known === undefined) await queueOne(services, batch, built, now);
     else await endPlanned(services, batch, known, now);

@@ -21,6 +21,8 @@ const PlannedBatch = z.object({
   definition: z.custom<JobDefinition>((body) => typeof body === "object"),
   cause: RunCause,
   skipCache: z.boolean(),
+  /** The container images that the run was prepared with. */
+  images: z.record(z.string(), z.string()),
   submittedBy: z.string(),
   /** Where its inputs, outputs and results are. */
   project: z.string(),
@@ -61,7 +63,7 @@ export function takePlannedBatches(
                      and work_item.run = taken.run and work_item.batch = taken.number
                      and work_item.state = 'batched') as items,
              chunked_run.input_root as "inputRoot", definition.body as definition, run.cause,
-             chunked_run.skip_cache as "skipCache", graph.project, graph.domain,
+             chunked_run.skip_cache as "skipCache", chunked_run.images, graph.project, graph.domain,
              graph.submitted_by as "submittedBy", least(graph.priority + job.priority, graph.priority_cap) as priority, graph.top
       from taken
       join chunked_run on chunked_run.graph_id = taken.graph_id and chunked_run.job = taken.job

@@ -51,6 +51,7 @@ export class PretendedWorker {
       transport: "pull",
       host: "",
       leaseMs: null,
+      images: [],
     });
   }
 

@@ -13,10 +13,12 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { Platform } from "#core/platform.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { requestedSizeClasses } from "#execution/sizing/requested-size-classes.ts";
 import { similarityKeysOf } from "#execution/submitting/similarity-keys.ts";
+import type { ResolveImage } from "#graphs/resolved-image.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import type { Asking } from "#invocations/asking.ts";
@@ -31,6 +33,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { cancelledResponse, completed, type OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
+import { pinnedAction } from "./pinned-action.ts";
 import { type KnownAction, readAction, timeoutIn } from "./read-action.ts";
 import {
   requireMayKnowOperation,
@@ -50,6 +53,8 @@ interface ExecutionServiceParts {
     where: { readonly project: string; readonly domain: TrustDomain },
     action: Digest,
   ) => Promise<ActionResult | undefined>;
+  /** Replaces the tag of an action's image by its digest. Absent: workers do it. */
+  readonly resolveImage?: ResolveImage | undefined;
   /** For actions without a timeout of their own. */
   readonly defaultTimeoutMs: number;
   /** After this silence, in ms, a stream sends its last message again. */
@@ -129,14 +134,30 @@ async function* execute(
       `the action asks for ${refused}, and ${caller.name}'s grants to execute in ${project} do not reach so far`,
     );
   }
-  const operation = await open({ id, actionDigest, domain }, read, request, asking, context, parts);
+  // From here on, the pinned action is the one that the client wants.
+  const { resolveImage } = parts;
+  const pinned = resolveImage && (await pinnedAction(read, actionDigest, resolveImage));
+  const wanted = pinned?.digest ?? actionDigest;
+  if (pinned !== undefined) {
+    const result = request.skipCacheLookup
+      ? undefined
+      : await parts.lookUpResult({ project, domain }, wanted);
+    if (result !== undefined) {
+      await finishResult(blobs, wanted, result, request);
+      yield completed(name, wanted, { result, cachedResult: true, status: {} });
+      return;
+    }
+    await blobs.put(wanted, pinned.bytes);
+  }
+  const about = { id, actionDigest: wanted, domain, requires: pinned?.platform ?? read.platform };
+  const operation = await open(about, read, request, asking, context, parts);
   if (operation === undefined) {
-    yield completed(name, actionDigest, cancelledResponse(refusal(asking)));
+    yield completed(name, wanted, cancelledResponse(refusal(asking)));
     return;
   }
   const check = async () => requireGrant(await parts.callers.presentOf(context), "execute", where);
   const { signal } = context;
-  yield* follow(operation, { project, actionDigest }, request, { signal, check }, parts);
+  yield* follow(operation, { project, actionDigest: wanted }, request, { signal, check }, parts);
 }
 
 /** Undefined when the invocation was cancelled. */
@@ -145,10 +166,12 @@ async function open(
     id,
     actionDigest,
     domain,
+    requires,
   }: {
     readonly id: OperationId;
     readonly actionDigest: Digest;
     readonly domain: TrustDomain;
+    readonly requires: Platform;
   },
   { action, commandDigest, platform }: KnownAction,
   request: ExecuteRequest,
@@ -166,7 +189,7 @@ async function open(
       project,
       domain,
       actionDigest,
-      platform,
+      platform: requires,
       sizeClass: least,
       mostSizeClass: most,
       title: [mnemonic, target].filter((word) => word !== "").join(" "),
@@ -176,6 +199,7 @@ async function open(
       owner: principal,
       similarityKeys: similarityKeysOf({
         commandDigest,
+        // With the tag: another digest of it is a similar action.
         platform,
         target,
         mnemonic,
