@@ -39,6 +39,9 @@ export const environmentProperty = "grange-environment";
 /** The property that names the container image in which an action runs: `docker://debian:12`. */
 export const imageProperty = "container-image";
 
+/** The property in which an action lists its services, as canonical JSON (`action-services.ts`). */
+export const servicesProperty = "grange-services";
+
 /** The property with which a worker offers to run actions in container images. */
 export const imagesOffer = "grange-images";
 
@@ -48,10 +51,19 @@ export function imageOf(platform: Platform): string | undefined {
   return image === undefined || image === "" || image === "none" ? undefined : image;
 }
 
+/**
+ * Returns the first 16 hexadecimal digits of a digest, with which workers list their images; undefined for an image that
+ * only a tag names.
+ */
+export function imageKeyOf(image: string | undefined): string | undefined {
+  return /@sha256:([a-f0-9]{16})[a-f0-9]{48}$/.exec(image ?? "")?.[1];
+}
+
 /** Properties that tell the farm how to run an action; no worker needs to offer them. */
 const instructions = new Set([
   imageProperty,
   isolationProperty,
+  servicesProperty,
   "network",
   "cpus",
   "memory",

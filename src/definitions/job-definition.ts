@@ -2,7 +2,6 @@ import { z } from "zod";
 import { JobKind } from "#api/graph.ts";
 import { IsolationLevel } from "#core/isolation-level.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { parseImageReference } from "#images/image-reference.ts";
 import { parseDuration } from "./duration.ts";
 import { foundInputsShape, problemsOfFoundInputs } from "./found-inputs-keys.ts";
 import { JobName } from "./job-name.ts";
@@ -13,6 +12,7 @@ import { Errors, Failure, problemsOfOutcomeKeys, Success } from "./outcome-keys.
 import { rangeShape } from "./range-keys.ts";
 import { InputGlob, RelativePath } from "./relative-path.ts";
 import { problemsOfSecrets, SecretNames } from "./secret-keys.ts";
+import { ImageName, problemsOfServices, Services } from "./service-keys.ts";
 import { Sources } from "./sources-key.ts";
 import { problemsOfToken, tokenShape } from "./token-keys.ts";
 
@@ -56,15 +56,6 @@ const Needs = z
     },
   )
   .transform((needs): Readonly<Record<string, Need>> => needs);
-
-function isImage(text: string): boolean {
-  try {
-    parseImageReference(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * One job of `.grange/*.yml` after its placeholders were filled.
@@ -168,16 +159,10 @@ export const JobDefinition = z
       .describe(
         "Files and directories that the job makes; they are stored and passed to jobs that need it.",
       ),
-    image: z
-      .string({ error: 'must be the name of a container image such as "debian:12"' })
-      .refine(
-        isImage,
-        'must be the name of a container image such as "debian:12" or "ghcr.io/me/tool@sha256:…"',
-      )
-      .optional()
-      .describe(
-        "The container image in which the commands run. Default: the programs of the worker's machine.",
-      ),
+    image: ImageName.optional().describe(
+      "The container image in which the commands run. Default: the programs of the worker's machine.",
+    ),
+    services: Services.optional(),
     network: z
       .boolean()
       .optional()
@@ -234,7 +219,11 @@ export const JobDefinition = z
       context.addIssue({ code: "custom", path: [...path], message });
     for (const { path, message } of problemsOfFoundInputs(job))
       context.addIssue({ code: "custom", path: [...path], message });
-    for (const { path, message } of [...problemsOfSecrets(job), ...problemsOfToken(job)])
+    for (const { path, message } of [
+      ...problemsOfSecrets(job),
+      ...problemsOfToken(job),
+      ...problemsOfServices(job),
+    ])
       context.addIssue({ code: "custom", path: [...path], message });
   });
 export type JobDefinition = Omit<z.output<typeof JobDefinition>, "when">;

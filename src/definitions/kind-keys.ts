@@ -95,6 +95,7 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   network: machine,
   image: machine,
   isolation: machine,
+  services: machine,
   success: machine,
   failure: machine,
   errors: machine,

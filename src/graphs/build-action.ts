@@ -3,6 +3,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { compareByCodePoint } from "#cas/tree-entry.ts";
+import { type ActionService, servicesText } from "#core/action-services.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { isolationProperty } from "#core/isolation-level.ts";
@@ -10,9 +11,11 @@ import { type JobRights, rightsText } from "#core/job-rights.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import {
   imageProperty,
+  imagesOffer,
   type Platform,
   rulesProperty,
   secretsProperty,
+  servicesProperty,
   tokenProperty,
 } from "#core/platform.ts";
 import { type SecretReference, secretsText } from "#core/secret-reference.ts";
@@ -43,7 +46,7 @@ export interface NamedBlob {
 export interface BuiltAction {
   readonly action: NamedBlob;
   readonly command: NamedBlob;
-  /** The requirements for the queue, without the rules, which may be long. */
+  /** The requirements for the queue, without the rules and services, which may be long. */
   readonly platform: Platform;
   readonly sizeClasses: RequestedSizeClasses;
   readonly timeoutMs: number;
@@ -65,6 +68,7 @@ export function buildAction(
   const instructed = {
     ...platform,
     ...(rules === undefined ? {} : { [rulesProperty]: rules }),
+    ...servicesOf(job),
     ...secretsOf(job, secrets),
     ...rightsOf(job, rights),
   };
@@ -112,6 +116,28 @@ function secretsOf(job: JobDefinition, given: readonly SecretReference[] = []): 
     : { [secretsProperty]: named.toSorted(compareByCodePoint).join(" ") };
 }
 
+/** The time in which a service must be ready, in ms, when its definition says nothing. */
+const usualReadyMs = 60_000;
+
+function servicesOf({ services }: JobDefinition): Platform {
+  if (services === undefined) return {};
+  const listed = Object.entries(services)
+    .toSorted(([a], [b]) => compareByCodePoint(a, b))
+    .map(([name, service]): ActionService => {
+      const { timeout = "", ...ready } = service.ready ?? {};
+      return {
+        name,
+        image: service.image,
+        environment: service.environment ?? {},
+        ...(service.command === undefined ? {} : { arguments: service.command }),
+        ...(ready.port === undefined && ready.command === undefined ? {} : { ready }),
+        readyTimeoutMs: parseDuration(timeout) ?? usualReadyMs,
+        writable: service.writable ?? [],
+      };
+    });
+  return { [servicesProperty]: servicesText(listed) };
+}
+
 function rightsOf(job: JobDefinition, given: JobRights | undefined): Platform {
   if (job.platform?.[tokenProperty] !== undefined) {
     throw new Fault("invalid_argument", `only the farm itself says ${tokenProperty}`);
@@ -127,6 +153,7 @@ function platformOf(job: JobDefinition): Platform {
   return {
     ...job.platform,
     ...(job.image === undefined ? {} : { [imageProperty]: withScheme(job.image) }),
+    ...(job.services === undefined ? {} : { [imagesOffer]: "oci" }),
     ...(job.network === true ? { network: "on" } : {}),
     ...(job.isolation === undefined ? {} : { [isolationProperty]: job.isolation }),
     ...(job.limits?.cpus === undefined ? {} : { cpus: String(job.limits.cpus) }),

@@ -82,7 +82,7 @@ function problemsOfOutsider(job: DefinedJob, { network, platform }: OutsiderRule
     refused.push({ path: ["outside"], what: "jobs that another machine runs" });
   }
   // With an image, an outsider could read what the worker's credentials may pull.
-  const { image } = definition;
+  const { image, services = {} } = definition;
   const asked = [
     ...Object.entries(definition.platform ?? {}).map(
       ([name, value]) => ({ name, value, path: ["platform", name] }) as const,
@@ -90,6 +90,10 @@ function problemsOfOutsider(job: DefinedJob, { network, platform }: OutsiderRule
     ...(image === undefined
       ? []
       : [{ name: imageProperty, value: image, path: ["image"] } as const]),
+    ...Object.entries(services).map(
+      ([name, service]) =>
+        ({ name: imageProperty, value: service.image, path: ["services", name] }) as const,
+    ),
   ];
   for (const { name, value, path } of asked) {
     const allowed = Object.hasOwn(platform, name) ? (platform[name] ?? []) : [];

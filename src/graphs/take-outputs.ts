@@ -6,6 +6,7 @@ import { outputSymlinksOf } from "#actions/result-paths.ts";
 import type { Overlay } from "#cas/merge-trees.ts";
 import { problemOfPath } from "#cas/path-rules.ts";
 import type { TreePart } from "#cas/tree-entry.ts";
+import { isServiceLog } from "#core/action-services.ts";
 import { Fault } from "#core/fault.ts";
 import type { Need } from "#definitions/job-definition.ts";
 import {
@@ -66,7 +67,7 @@ function isLegal(path: string): boolean {
 }
 
 function pathsOf(result: ActionResult): string[] {
-  return [...result.outputFiles, ...result.outputDirectories, ...outputSymlinksOf(result)].map(
-    ({ path }) => path,
-  );
+  return [...result.outputFiles, ...result.outputDirectories, ...outputSymlinksOf(result)]
+    .map(({ path }) => path)
+    .filter((path) => !isServiceLog(path));
 }

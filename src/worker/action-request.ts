@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { digestFunctionFrom, fromDigestMessage } from "#cas/digest-message.ts";
 import { problemOfPath, refuse } from "#cas/path-rules.ts";
+import { type ActionService, servicesIn } from "#core/action-services.ts";
 import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { type JobRights, jobTokenName, rightsIn } from "#core/job-rights.ts";
@@ -35,6 +36,8 @@ export interface ActionRequest {
   readonly network: boolean;
   /** The reference of a container image; absent for the programs of this machine. */
   readonly image: string | undefined;
+  /** The programs that run beside the command. */
+  readonly services: readonly ActionService[];
   readonly limits: Limits;
   readonly rules: OutcomeRules | undefined;
   /** The token of this execution and what it may do; absent for an action that requests no rights. */
@@ -80,6 +83,7 @@ export function parseWork(work: Work): ActionRequest {
     timeoutMs: work.timeout ? durationMs(work.timeout) : 0,
     network: networkOf(platform),
     image: imageOf(platform),
+    services: servicesIn(platform),
     limits: limitsOf(platform),
     rules: rulesOfAction(platform),
     token: tokenOf(work, platform),

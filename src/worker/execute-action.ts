@@ -43,9 +43,12 @@ import { publishOutputs } from "./outputs/upload-outputs.ts";
 import { resourceMessages } from "./resource-messages.ts";
 import { type ProcessEnd, runProcess } from "./run-process.ts";
 import { goScript } from "./sandbox/go-script.ts";
+import { openLoopback } from "./sandbox/namespaces/loopback-program.ts";
 import { secretsPlace } from "./sandbox/sandbox.ts";
 import { SecretForms } from "./secrets/log-mask.ts";
 import { openSecretFolder } from "./secrets/secret-folder.ts";
+import { type OpenServices, openServices } from "./services/open-services.ts";
+import { publishServiceLogs } from "./services/publish-service-logs.ts";
 import { spawnProcess } from "./spawned-process.ts";
 import { toolPath } from "./tool-path.ts";
 import { variablesOfToken } from "./variables-of-token.ts";
@@ -93,6 +96,8 @@ export class ActionExecutor {
   readonly #pipes: FifoPool;
   readonly #places: ExecutionPlaces;
   readonly #clearings = new Clearings();
+  /** The command that activates loopback in the network namespace of services. */
+  #loopback: Promise<string> | undefined;
   /** Prefetches for executions that are not claimed yet; pauses for claimed ones. */
   readonly ahead: FetchAhead;
 
@@ -145,11 +150,13 @@ export class ActionExecutor {
     const forms = secretFormsOf(request);
     const hasSecrets = request.secrets.length > 0;
     // A prepared place has no mounts for these files.
-    const isPlain = !request.network && !hasSecrets;
-    const image = request.image === undefined ? undefined : await this.#openImage(job);
+    const isPlain = !request.network && !hasSecrets && request.services.length === 0;
+    const image =
+      request.image === undefined ? undefined : await this.#openImage(job, request.image);
     const place = await this.#places.take(isPlain, image);
     clearing.place = place;
     const { scratch, temp, home, group, waiting } = place;
+    const services = await this.#openServices(job, scratch);
     metadata.inputFetchStartTimestamp = timestampNow();
     const { limits } = job;
     const cpus = limits.cpus === undefined ? undefined : this.#machine.cpus.take(limits.cpus);
@@ -184,12 +191,15 @@ export class ActionExecutor {
     const spawn = () => {
       const { network } = request;
       const command = { arguments: argv, environment, workingDirectory, temp, home, network };
-      const commandLine = sandbox.commandLine({
+      const inSandbox = sandbox.commandLine({
         ...command,
         root: root.path,
         secrets: secrets?.path,
         image,
+        inNamespace: services !== undefined,
+        binds: services?.binds,
       });
+      const commandLine = services?.commandLine(inSandbox) ?? inSandbox;
       const searchPath = toolPath(this.#settings.path);
       return spawnProcess(
         group.commandLine([...shell.enter, ...commandLine]),
@@ -219,7 +229,10 @@ export class ActionExecutor {
       scratch,
       logLimitBytes: this.#settings.logLimitBytes,
       timeoutMs: request.timeoutMs,
-      diskQuota: await diskQuotaFor([root.made, temp, home], limits.diskBytes),
+      diskQuota: await diskQuotaFor(
+        [root.made, temp, home, ...(services === undefined ? [] : [services.directory])],
+        limits.diskBytes,
+      ),
       killGraceMs: this.#settings.killGraceMs,
       stop: watch.stop,
       started: watch.started,
@@ -229,19 +242,18 @@ export class ActionExecutor {
     cpus?.giveBack();
     clearing.steps.push(() => end.stderr.close());
     if (end.stopped === "lost") return undefined;
-    const finished = await this.#report(root, end, job, judge, fetched);
+    const finished = await this.#report({ root, end, judge, fetched, image, services }, job);
     // The action also chooses names of files and targets of links.
     if (forms !== undefined) finished.message = forms.hide(finished.message);
     return finished;
   }
 
-  /** Pulls the image of an action, if it is not here. Its root stays until the execution is cleared. */
-  async #openImage({ request, watch, clearing }: Job): Promise<ImageToRun | undefined> {
+  /** Pulls an image of an action, if it is not here. Its root stays until the execution is cleared. */
+  async #openImage({ watch, clearing }: Job, name: string): Promise<ImageToRun> {
     const { images } = this.#machine;
-    if (request.image === undefined) return undefined;
     if (images === undefined)
       throw new Fault("failed_precondition", "this worker runs no container images");
-    const opening = images.open(request.image);
+    const opening = images.open(name);
     clearing.steps.push(async () =>
       opening.then(
         (image) => image.release(),
@@ -249,6 +261,28 @@ export class ActionExecutor {
       ),
     );
     return untilAborted(opening, watch.stop);
+  }
+
+  /** Undefined for an action without services. */
+  async #openServices(job: Job, scratch: string): Promise<OpenServices | undefined> {
+    const { services, network, image } = job.request;
+    if (services.length === 0) return undefined;
+    const inImages = await Promise.all(
+      services.map(async (service) => ({
+        service,
+        image: await this.#openImage(job, service.image),
+      })),
+    );
+    const { sandbox, runDir } = this.#machine;
+    this.#loopback ??= openLoopback(runDir);
+    return openServices(inImages, {
+      sandbox,
+      loopback: await this.#loopback,
+      path: this.#settings.path,
+      scratch,
+      network,
+      commandHasImage: image !== undefined,
+    });
   }
 
   /** Finds and uploads the outputs. Rejects when the action must stop. */
@@ -268,13 +302,7 @@ export class ActionExecutor {
     return collected;
   }
 
-  async #report(
-    root: InputRoot,
-    end: ProcessEnd,
-    job: Job,
-    judge: LogJudge | undefined,
-    fetched: Fetched,
-  ): Promise<Finished> {
+  async #report({ root, end, judge, fetched, image, services }: Ran, job: Job): Promise<Finished> {
     const { work, request, farm, watch, metadata, clearing } = job;
     metadata.executionStartTimestamp = timestampFromDate(end.startedAt);
     metadata.executionCompletedTimestamp = timestampFromDate(end.endedAt);
@@ -303,6 +331,13 @@ export class ActionExecutor {
         ? undefined
         : await unlessCancelled(watch.stop, () => this.#collect(root, job, result));
     const collected = outputs ?? nothing;
+    await uploading(async () => {
+      const target = { farm, retryWindow, ...(signal && { signal }) };
+      const { logs = [] } = services ?? {};
+      const forms = secretFormsOf(request);
+      const found = await publishServiceLogs(logs, forms, request.digestFunction, target);
+      result.outputFiles.push(...found);
+    });
     clearing.steps.push(async () => {
       const { local } = this.#machine;
       for (const file of collected.files) await local.adopt(join(root.made, file.at), file);
@@ -326,7 +361,7 @@ export class ActionExecutor {
     );
     metadata.auxiliaryMetadata = [
       ...(judged === undefined ? [] : [judged.findings]),
-      ...resourceMessages(end, root, fetched),
+      ...resourceMessages(end, root, fetched, image),
     ];
     const verdict = judged ?? ended;
     const [refused] = collected.refused;
@@ -340,6 +375,16 @@ export class ActionExecutor {
       usage: usageMessage(end.usage),
     });
   }
+}
+
+/** A process that has ended, and what is known of it. */
+interface Ran {
+  readonly root: InputRoot;
+  readonly end: ProcessEnd;
+  readonly judge: LogJudge | undefined;
+  readonly fetched: Fetched;
+  readonly image: ImageToRun | undefined;
+  readonly services: OpenServices | undefined;
 }
 
 interface Job {

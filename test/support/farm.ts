@@ -40,6 +40,8 @@ interface WorkerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A program with arguments; it runs the worker's command line, which follows them. */
   readonly within?: readonly string[];
+  /** The name of its data directory in that of the farm; usually all workers share one. */
+  readonly data?: string;
 }
 
 export interface FarmOptions {
@@ -91,7 +93,7 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
         // A worker without a class uses its whole machine.
         ...(sizeClass === undefined ? [] : ["--size-class", String(sizeClass)]),
         "--data",
-        join(dataDir, "workers"),
+        join(dataDir, worker.data ?? "workers"),
         ...hide.flatMap((dir) => ["--hide", dir]),
       ];
       const started = startProgram(program, args, { env });

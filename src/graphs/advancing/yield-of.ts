@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { outputSymlinksOf } from "#actions/result-paths.ts";
 import type { RunOutcome } from "#api/graph.ts";
 import { digestOf } from "#cas/digest-of.ts";
+import { isServiceLog } from "#core/action-services.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /**
@@ -15,7 +16,9 @@ export function yieldOf(outcome: RunOutcome, result: Uint8Array | undefined): st
   const { outputFiles, outputDirectories, ...rest } = fromBinary(ActionResultSchema, result);
   const symlinks = outputSymlinksOf({ outputFiles, outputDirectories, ...rest });
   const made = [
-    ...outputFiles.map(({ path, digest, isExecutable }) => [path, digest?.hash, isExecutable]),
+    ...outputFiles
+      .filter(({ path }) => !isServiceLog(path))
+      .map(({ path, digest, isExecutable }) => [path, digest?.hash, isExecutable]),
     ...outputDirectories.map(({ path, treeDigest }) => [path, treeDigest?.hash]),
     ...symlinks.map(({ path, target }) => [path, target]),
   ];

@@ -52,7 +52,8 @@ export function withPrivateNetwork(sandbox: Sandbox, network: PrivateNetwork): S
     ...sandbox,
     commandLine: (command) => {
       const inner = sandbox.commandLine(command);
-      return command.network ? network.commandLine(inner) : inner;
+      const isOwn = command.network && command.inNamespace !== true;
+      return isOwn ? network.commandLine(inner) : inner;
     },
   };
 }

@@ -13,10 +13,22 @@ export interface SandboxedCommand {
   readonly temp: string;
   readonly home: string;
   readonly network: boolean;
+  /** Whether its caller runs it in a network namespace that is for this job alone; the sandbox then makes none. */
+  readonly inNamespace?: boolean | undefined;
+  /** What it finds at further places, mounted last; each exists in the root file system. */
+  readonly binds?: readonly Bind[] | undefined;
   /** A directory of the host that the process may read under `secretsPlace`. */
   readonly secrets?: string | undefined;
   /** The root file system to run in; absent for that of the worker's machine. */
   readonly image?: ImageOfCommand | undefined;
+}
+
+/** A file or directory of the host at another path of a sandbox. */
+export interface Bind {
+  /** Absolute, and without links in it. */
+  readonly path: string;
+  readonly from: string;
+  readonly writable: boolean;
 }
 
 /** The root file system of a container image. */

@@ -28,6 +28,7 @@ const mostUsersBytes = 1024 * 1024;
 export async function prepareRoot(
   tree: MergedDirectory,
   fileOf: (layer: number, number: number) => string,
+  volumes: readonly string[] = [],
 ): Promise<void> {
   const textOf = async (path: string) => {
     const node = nodeAt(tree, path);
@@ -38,6 +39,11 @@ export async function prepareRoot(
   const { name, uid, gid } = jobUser;
   const users = await textOf("/etc/passwd");
   const groups = await textOf("/etc/group");
+  // Services get a directory of their own there. Container engines make volumes that no layer has, too.
+  for (const path of volumes) {
+    const isClear = path.startsWith("/") && !path.split("/").includes("..") && path.length < 1_024;
+    if (isClear && nodeAt(tree, path) === undefined) force(tree, path, emptyDirectory());
+  }
   for (const path of mountPoints) force(tree, path, emptyDirectory());
   force(tree, "/etc/passwd", {
     kind: "text",
@@ -48,6 +54,9 @@ export async function prepareRoot(
     text: withLine(groups, 2, `${gid}`, `${name}:x:${gid}:`),
   });
   force(tree, "/etc/hosts", { kind: "text", text: "127.0.0.1 localhost grange\n::1 localhost\n" });
+  // Without it, glibc asks a name server first, and names of services are only in /etc/hosts.
+  if (nodeAt(tree, "/etc/nsswitch.conf") === undefined)
+    force(tree, "/etc/nsswitch.conf", { kind: "text", text: "hosts: files dns\n" });
   force(tree, "/etc/resolv.conf", { kind: "text", text: "" });
 }
 

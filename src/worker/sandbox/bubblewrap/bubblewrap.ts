@@ -75,9 +75,14 @@ function bubblewrapSandbox(
       const { image } = command;
       return [
         begin(image),
-        command.network ? [] : ["--unshare-net"],
+        command.network || command.inNamespace === true ? [] : ["--unshare-net"],
         ...places(command),
         command.secrets === undefined ? [] : ["--ro-bind", command.secrets, secretsPlace],
+        (command.binds ?? []).flatMap(({ path, from, writable }) => [
+          writable ? "--bind" : "--ro-bind",
+          from,
+          path,
+        ]),
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
         ["--", ...become(image), ...restriction.before(command)],
         withExactEnvironment(

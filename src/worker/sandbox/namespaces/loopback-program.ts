@@ -1,4 +1,7 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { elfExecutable, type MachineCode } from "#machine/elf-executable.ts";
+import { quoteForShell } from "../../quote-for-shell.ts";
 
 /**
  * Returns a program that activates the loopback interface of its network namespace, as the bytes of a static ELF
@@ -64,3 +67,15 @@ const machines: Readonly<Record<string, MachineCode>> = {
     ],
   },
 };
+
+/**
+ * Writes the program into a directory, and returns the command for a shell that activates the loopback interface.
+ * Architectures without a program need a tool that may be missing.
+ */
+export async function openLoopback(directory: string): Promise<string> {
+  const program = loopbackProgram(process.arch);
+  if (program === undefined) return "{ ip link set lo up || ifconfig lo up; }";
+  const path = join(directory, "loopback-up");
+  await writeFile(path, program, { mode: 0o755 });
+  return quoteForShell(path);
+}

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { asJobOwner, jobOwner, jobUser, setpriv } from "#machine/job-owner.ts";
 import type { ViewStep } from "../../image/image-provider.ts";
@@ -16,36 +16,27 @@ import {
 } from "../sandbox.ts";
 import { type SandboxKind, withEitherProc } from "../sandbox-kind.ts";
 import type { Restriction } from "../system-calls/choose-restriction.ts";
-import { loopbackProgram } from "./loopback-program.ts";
+import { openLoopback } from "./loopback-program.ts";
 
 export const namespacesKind: SandboxKind = {
   kind: "namespaces",
   async open({ view, restriction, runDir }) {
     const newRoot = join(runDir, "new-root");
     await mkdir(newRoot, { recursive: true });
-    const loopback = await writeLoopbackProgram(runDir);
+    const loopback = await openLoopback(runDir);
     return withEitherProc("namespaces", (proc) =>
       namespacesSandbox({ view, newRoot, proc, loopback, restriction }),
     );
   },
 };
 
-/** Returns the program's path; undefined when there is none for this architecture. */
-async function writeLoopbackProgram(runDir: string): Promise<string | undefined> {
-  const program = loopbackProgram(process.arch);
-  if (program === undefined) return undefined;
-  const path = join(runDir, "loopback-up");
-  await writeFile(path, program, { mode: 0o755 });
-  return path;
-}
-
 interface NamespacesSettings {
   readonly view: readonly ViewStep[];
   /** An empty directory, on which each job mounts its root. */
   readonly newRoot: string;
   readonly proc: ProcKind;
-  /** The file of a program that activates the loopback interface; see `loopback-program.ts`. */
-  readonly loopback: string | undefined;
+  /** A command that activates the loopback interface; see `loopback-program.ts`. */
+  readonly loopback: string;
   readonly restriction: Restriction;
 }
 
@@ -64,7 +55,7 @@ function namespacesSandbox(settings: NamespacesSettings): Sandbox {
     commandLine: (command) =>
       [
         ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"],
-        ["--ipc", "--uts", ...(command.network ? [] : ["--net"])],
+        ["--ipc", "--uts", ...(sharesNetwork(command) ? [] : ["--net"])],
         ["sh", "-c", setupScript(settings, command), "sh"],
         withExactEnvironment(
           command.arguments,
@@ -73,6 +64,10 @@ function namespacesSandbox(settings: NamespacesSettings): Sandbox {
         ),
       ].flat(),
   };
+}
+
+function sharesNetwork({ network, inNamespace }: SandboxedCommand): boolean {
+  return network || inNamespace === true;
 }
 
 /** Mounts with this source are writable for the job. */
@@ -123,13 +118,17 @@ function setupScript(
           `mkdir -p grange/secrets; ${bind(command.secrets, secretsPlace)}`,
           `mount -o remount,bind,ro,nosuid,nodev,noexec ${q(`.${secretsPlace}`)}`,
         ]),
+    ...(command.binds ?? []).flatMap(({ path, from, writable }) => [
+      bind(from, path),
+      ...(writable ? [] : [`mount -o remount,bind,ro,nosuid,nodev ${q(`.${path}`)}`]),
+    ]),
     "mount -t tmpfs -o mode=755 tmpfs dev; mkdir dev/shm dev/pts; mount -t tmpfs -o mode=1777 tmpfs dev/shm",
     `for d in ${devices.join(" ")}; do if [ -e /dev/$d ]; then : > dev/$d; mount --bind /dev/$d dev/$d; fi; done`,
     "ln -s /proc/self/fd dev/fd; ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr",
     "mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts 2>/dev/null && ln -s pts/ptmx dev/ptmx || :",
     proc === "own" ? "mount -t proc proc proc" : "mount --rbind /proc proc",
     sealProcScript,
-    ...(command.network ? [] : [`${loopbackCommand(loopback)} 2>/dev/null || :`]),
+    ...(sharesNetwork(command) ? [] : [`${loopback} 2>/dev/null || :`]),
     "hostname grange 2>/dev/null || :",
     image === undefined
       ? "pivot_root . .old; umount -l .old; rmdir .old 2>/dev/null || :"
@@ -173,12 +172,6 @@ if [ -w proc/sys/kernel/core_pattern ] || [ -w proc/sysrq-trigger ]; then
     if [ -e "proc/$p" ]; then mount --bind "proc/$p" "proc/$p"; mount -o remount,bind,ro,nosuid,nodev,noexec "proc/$p"; fi
   done
 fi`;
-
-/** Architectures that `loopback-program.ts` does not know need a tool that may be missing. */
-function loopbackCommand(program: string | undefined): string {
-  const tools = "ip link set lo up || ifconfig lo up";
-  return program === undefined ? `{ ${tools}; }` : quoteForShell(program);
-}
 
 function mountStep(step: ViewStep): string {
   const at = quoteForShell(`.${step.path}`);

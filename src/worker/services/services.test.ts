@@ -1,0 +1,253 @@
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { type ActionService, servicesText } from "#core/action-services.ts";
+import type { Service } from "#core/service.ts";
+import { buildImage, pushImage, tarOf } from "#images/image-builder.fixture.ts";
+import { spawnWithPipes } from "#machine/spawn-with-pipes.ts";
+import { type Finished, Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
+import {
+  type DockerRegistry,
+  registryNeed,
+  startDockerRegistry,
+} from "../../../test/support/docker-registry.ts";
+import { needs } from "../../../test/support/needs/needs.ts";
+import { findProgram } from "../../../test/support/needs/program.ts";
+import { readWorkerConfig } from "../config.ts";
+import { FakeFarm, type FakeJob } from "../fake-farm.fixture.ts";
+import { bundledProgram, runJobsCommand } from "../run-jobs.fixture.ts";
+import { sandboxNeeds } from "../sandbox-needs.fixture.ts";
+import { startWorkerOn } from "../start-worker.ts";
+
+const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
+
+/** BusyBox with a web server that serves its volume. */
+function imageOfServices() {
+  const applets = ["sh", "cat", "touch", "httpd", "wget", "sleep", "ls", "nc", "id"];
+  return buildImage(
+    [
+      tarOf([
+        {
+          path: "bin/busybox",
+          content: readFileSync(findProgram("busybox") ?? "/dev/null"),
+          mode: 0o755,
+        },
+        ...applets.map((name) => ({ path: `bin/${name}`, type: "2", target: "busybox" })),
+        { path: "srv/www/hello", content: "hello\n" },
+        { path: "var/lib/empty", type: "5" },
+        { path: "run/state", type: "5", mode: 0o777 },
+        { path: "link", type: "2", target: "/var/lib" },
+      ]),
+    ],
+    {
+      Env: ["PATH=/bin", "OF_IMAGE=yes"],
+      Entrypoint: ["/bin/sh", "-c"],
+      Cmd: ["pwd; echo $OF_IMAGE $OF_JOB; exec httpd -f -p 8080 -h /srv/www"],
+      Volumes: { "/srv/www": {}, "/made/by/volume": {}, "/../../etc": {} },
+      ExposedPorts: { "8080/tcp": {}, "53/udp": {} },
+      WorkingDir: "/srv",
+    },
+  );
+}
+
+const sandboxes = await sandboxNeeds(["bubblewrap", "namespaces"]);
+
+for (const { sandbox, need } of sandboxes) {
+  describe(`services in sandbox ${sandbox}`, needs(registryNeed, need), () => {
+    const farm = new FakeFarm();
+    let registry: DockerRegistry;
+    let directory: string;
+    let worker: Service;
+    let image: string;
+
+    beforeAll(async () => {
+      registry = await startDockerRegistry();
+      directory = mkdtempSync(join(tmpdir(), "grange-services-"));
+      const built = imageOfServices();
+      await pushImage(registry.origin, "tests/web", "v1", built);
+      image = `${registry.host}/tests/web@${built.digest}`;
+      const config = readWorkerConfig({
+        server: "http://127.0.0.1:1",
+        name: "w1",
+        slots: 2,
+        dataDir: join(directory, "worker"),
+        sandbox,
+        registries: registry.origin,
+        privateHosts: ["127.0.0.1"],
+      });
+      worker = await startWorkerOn(farm, config, pino({ level: "silent" }));
+    });
+    afterAll(async () => {
+      await worker?.stop();
+      await registry?.stop();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    const service = (changes: Partial<ActionService> = {}): ActionService => ({
+      name: "web",
+      image,
+      environment: {},
+      readyTimeoutMs: 30_000,
+      writable: [],
+      ...changes,
+    });
+    const platform = (services: readonly ActionService[]) => ({
+      "container-image": `docker://${image}`,
+      "grange-services": servicesText(services),
+    });
+    const run = (job: FakeJob, ...services: ActionService[]) =>
+      farm.run({ ...job, platform: platform(services) });
+    const logOf = async ({ result }: Finished, name: string) => {
+      const found = result?.outputFiles.find(({ path }) => path === `.grange-services/${name}.log`);
+      return text(await farm.store.get(fromDigestMessage(found?.digest, "the log")));
+    };
+
+    test("the command reaches a service by its name when it listens, and its log is an output", async () => {
+      const finished = await run(
+        { script: "wget -qO- http://web:8080/hello; cat /etc/hosts" },
+        service({ environment: { OF_JOB: "too" } }),
+      );
+
+      expect(text(finished.result?.stdoutRaw)).toContain("hello\n127.0.0.1 localhost grange web\n");
+      expect(finished.outcome).toBe(Outcome.SUCCEEDED);
+      expect(await logOf(finished, "web")).toBe("/srv\nyes too\n");
+    });
+
+    test("a service writes in volumes, /run and named directories only, as the job's user", async () => {
+      const script =
+        "id -u; for d in /srv/www /made/by/volume /run/state /run /var/tmp /tmp /link/empty; do touch $d/a || echo no $d; done; " +
+        "touch /etc/a /bin/a /a; cat /srv/www/hello; cat /etc/hosts; exec httpd -f -p 8080";
+
+      const finished = await run(
+        { script: "true" },
+        service({ arguments: [script], writable: ["/link/empty"] }),
+      );
+
+      const log = await logOf(finished, "web");
+      expect(log).toContain("1000\n");
+      expect(log).not.toContain("no /");
+      for (const path of ["/bin/a", "/a"])
+        expect(log).toMatch(new RegExp(`touch: ${path}: (Read-only|Permission)`));
+      expect(log).toMatch(/hello\n127.0.0.1 .* web\n/);
+      // The image names it as a volume by `/../../etc`.
+      expect(existsSync("/etc/a")).toBe(false);
+    });
+
+    test("several services have a network of their own with the command, twice at once", async () => {
+      const other = service({
+        name: "other-one",
+        arguments: ["exec httpd -f -p 9090 -h /srv/www"],
+        ready: { command: "wget -qO- http://other-one:9090/hello" },
+      });
+      const script =
+        "wget -qO- http://web:8080/hello; wget -qO- http://other-one:9090/hello; cat /proc/net/dev";
+
+      const both = await Promise.all([
+        run({ script }, service(), other),
+        run({ script }, service(), other),
+      ]);
+
+      for (const { result } of both) {
+        const printed = text(result?.stdoutRaw);
+        expect(printed).toMatch(/^hello\nhello\n/);
+        expect(printed.split("\n").filter((line) => line.includes(":"))).toHaveLength(1);
+      }
+    });
+
+    test("a service that ends or is not ready in time fails the job, with the end of its log", async () => {
+      const dead = await run({ script: "echo ran" }, service({ arguments: ["echo no luck"] }));
+      const slow = await run(
+        { script: "echo ran" },
+        service({ arguments: ["echo waiting; exec sleep 1000"], readyTimeoutMs: 3_000 }),
+      );
+      const closed = await run({ script: "echo ran" }, service({ writable: ["/proc"] }));
+
+      expect(dead.outcome).toBe(Outcome.FAILED);
+      expect(text(dead.result?.stdoutRaw)).toMatch(
+        /service web ended before it was ready.*\nno luck\n$/,
+      );
+      expect(text(slow.result?.stdoutRaw)).toMatch(
+        /service web was not ready after 3 s.*\nwaiting\n$/,
+      );
+      expect(await logOf(slow, "web")).toBe("waiting\n");
+      expect(closed.message).toContain("service web cannot write in /proc");
+    });
+
+    test("services end with the job, however it ends, and its exit code is that of the command", async () => {
+      const marker = `${200_000 + Math.floor(Math.random() * 700_000)}`;
+      const own = service({ arguments: [`sleep ${marker} & exec httpd -f -p 8080`] });
+
+      const failed = await run({ script: "exit 7" }, own);
+      expect(failed.result?.exitCode).toBe(7);
+      expect(processesWith(marker)).toBe(0);
+      const killed = await run({ script: "kill -9 $$" }, own);
+      expect(killed.result?.exitCode).toBe(137);
+      const late = await run({ script: "sleep 1000", timeoutMs: 1_500 }, own);
+      expect(late.outcome).toBe(Outcome.TIMED_OUT);
+      expect(processesWith(marker)).toBe(0);
+    });
+
+    test("the next worker finds no process of services of a killed one", async () => {
+      const marker = `${200_000 + Math.floor(Math.random() * 700_000)}`;
+      const program = join(directory, "run-jobs.mjs");
+      writeFileSync(program, await bundledProgram());
+      const command = (script: string) =>
+        runJobsCommand(program, {
+          jobs: [
+            {
+              script,
+              platform: platform([
+                service({ arguments: [`sleep ${marker} & exec httpd -f -p 8080`] }),
+              ]),
+            },
+          ],
+          settings: {
+            dataDir: join(directory, "killed"),
+            sandbox,
+            registries: registry.origin,
+            privateHosts: ["127.0.0.1"],
+          },
+        });
+      const start = ([node = "", ...args]: readonly string[]) => {
+        const child = spawnWithPipes(node, args);
+        child.stdout.resume();
+        child.stderr.resume();
+        return child;
+      };
+      const first = start(command(`sleep ${marker}`));
+      const exited = once(first, "exit");
+      await until("job and service run", () => processesWith(`sleep\0${marker}`) >= 2);
+      first.kill("SIGKILL");
+      await exited;
+
+      await once(start(command("true")), "exit");
+
+      await until("all processes ended", () => processesWith(`sleep\0${marker}`) === 0);
+      expect(processesWith(`sleep\0${marker}`)).toBe(0);
+    });
+  });
+}
+
+function processesWith(part: string): number {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(part);
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (!isSo()) {
+    if (Date.now() > end) throw new Error(`it took too long until ${what}`);
+    await pause(5);
+  }
+}
