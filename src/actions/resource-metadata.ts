@@ -13,7 +13,11 @@ export function boundedResources(result: ActionResult): Any[] {
     ...bounded(POSIXResourceUsageSchema, result, ({ terminationSignal }) =>
       isPlain(terminationSignal),
     ),
-    ...bounded(ResourceUsageSchema, result, ({ measuredBy }) => isPlain(measuredBy)),
+    ...bounded(
+      ResourceUsageSchema,
+      result,
+      ({ measuredBy, imageDigest }) => isPlain(measuredBy) && isImageDigest(imageDigest),
+    ),
   ];
 }
 
@@ -34,6 +38,10 @@ function bounded<Schema extends DescMessage>(
     }
   }
   return [];
+}
+
+function isImageDigest(text: string): boolean {
+  return text === "" || /^sha256:[a-f0-9]{64}$/.test(text);
 }
 
 function isPlain(text: string): boolean {

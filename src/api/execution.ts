@@ -50,6 +50,14 @@ export const ExecutionDetail = z
         platform: z.record(z.string(), z.string()),
       })
       .nullable(),
+    /** The container image that it ran in; null without one, and until it has ended. */
+    image: z
+      .object({
+        digest: z.string(),
+        /** How long it waited until its images were on the worker; no part of its run. 0 when they were there. */
+        pulledMs: Count,
+      })
+      .nullable(),
     usage: z
       .object({ userMs: Count, systemMs: Count, peakMemoryBytes: Count, measuredBy: z.string() })
       .nullable(),

@@ -56,6 +56,7 @@ export function aWorker(name: string, changes: Partial<WorkerDescription> = {}):
     transport: "pull",
     host: "",
     leaseMs: null,
+    images: [],
     ...changes,
   };
 }

@@ -20,7 +20,7 @@ export function bindFarm(services: Services, url: string): Farm {
 
 /** Returns the metric families of the server's services. */
 function metricFamilies(
-  { db, clock, queue, caches, storeStanding, trees, labTimes }: Services,
+  { db, clock, queue, caches, storeStanding, trees, labTimes, imagePulls }: Services,
   scaling: DesiredWorkersService,
 ): () => Promise<MetricFamily[]> {
   const now = () => clock.now();
@@ -31,6 +31,7 @@ function metricFamilies(
     unservedBenchmarks: () => readUnservedPlaces(db, now(), labTimes),
     cacheCounter: caches.counter,
     seals: trees.seals.counts,
+    pulls: imagePulls,
     store: storeStanding,
     scaling,
     lag: eventLoopLag(() => now().getTime()),

@@ -21,6 +21,7 @@ import type { DesiredWorkersService } from "#size-classes/desired-workers-servic
 import type { EventLoopLag } from "./event-loop-lag.ts";
 import { granaryFamilies } from "./granary-metrics.ts";
 import type { MetricFamily } from "./http/metrics-text.ts";
+import type { ImagePulls } from "./image-pulls.ts";
 import { workersForPage } from "./list-workers.ts";
 
 /** Each of several scrapers sends a request every few seconds; one count serves all of them. */
@@ -41,11 +42,13 @@ export function farmMetrics(parts: {
   readonly lag: () => EventLoopLag;
   readonly cacheCounter: CacheCounter;
   readonly seals: SealCounts;
+  readonly pulls: Pick<ImagePulls, "count" | "ms">;
   readonly store: () => Promise<StoreStanding>;
   readonly scaling: DesiredWorkersService;
   readonly unservedBenchmarks: () => Promise<UnservedPlace[]>;
 }): () => Promise<MetricFamily[]> {
-  const { db, now, leaseMs, lag, cacheCounter, seals, store, scaling, unservedBenchmarks } = parts;
+  const { db, now, leaseMs, lag, cacheCounter, seals, pulls, store, scaling, unservedBenchmarks } =
+    parts;
   const ms = () => now().getTime();
   const counted = forAWhile(
     countedForMs,
@@ -75,7 +78,7 @@ export function farmMetrics(parts: {
     return [
       ...countedFamilies(figures),
       ...recordFamily(measured),
-      ...serverCounters(cacheCounter, seals),
+      ...serverCounters(cacheCounter, seals, pulls),
       ...figures.granaries,
       ...storeFamilies(figures.stored),
       ...backupFamily(figures.lastBackup),
@@ -152,8 +155,12 @@ function recordFamily(measured: MetricValue | undefined): MetricFamily[] {
   ];
 }
 
-/** Returns what this server counted itself: requests to caches, and signatures of results. */
-function serverCounters(cacheCounter: CacheCounter, seals: SealCounts): MetricFamily[] {
+/** Returns what this server counted itself: requests to caches, signatures of results, and pulls of images. */
+function serverCounters(
+  cacheCounter: CacheCounter,
+  seals: SealCounts,
+  pulls: Pick<ImagePulls, "count" | "ms">,
+): MetricFamily[] {
   return [
     {
       kind: "counter",
@@ -171,6 +178,18 @@ function serverCounters(cacheCounter: CacheCounter, seals: SealCounts): MetricFa
       name: "grange_result_signatures",
       help: "Signatures of results: verified, known from before, refused each time they were met.",
       samples: Object.entries(seals).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    },
+    {
+      kind: "counter",
+      name: "grange_image_pulls",
+      help: "Executions that waited until a container image was on their worker.",
+      samples: [{ value: pulls.count }],
+    },
+    {
+      kind: "counter",
+      name: "grange_image_pull_seconds",
+      help: "How long executions waited for container images; no part of their run.",
+      samples: [{ value: pulls.ms / 1_000 }],
     },
   ];
 }

@@ -16,5 +16,7 @@ export interface AgentParts {
   readonly retryWindow: RetryWindow;
   /** Whether the data directory is no longer the one that was opened. */
   readonly isReplaced: () => boolean;
+  /** Returns the container images on the disk, by `imageKeyOf`, those used last first. */
+  readonly images: () => Promise<readonly string[]>;
   readonly logger: Logger;
 }

@@ -68,6 +68,8 @@ export const WorkerConfig = z.object({
   registries: z.string().default(""),
   /** A file with credentials of registries, as `docker login` writes it. */
   registryAuth: z.string().optional(),
+  /** Which images must have a signature, as `parseSignaturePolicy` reads it. */
+  imageKeys: z.string().default(""),
   /** Hosts on private addresses that may be contacted for images. */
   privateHosts: z.array(z.string()).default([]),
   /** Images to pull when the worker starts. */
@@ -176,6 +178,8 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_REGISTRIES: z.string().optional(),
   /** A file as `docker login` writes it. */
   GRANGE_WORKER_REGISTRY_AUTH: z.string().optional(),
+  /** Patterns of images, and files with public keys that must have signed them. */
+  GRANGE_WORKER_IMAGE_KEYS: z.string().optional(),
   GRANGE_WORKER_IMAGE_BYTES: Int.optional(),
   /** Hosts on private addresses, separated by commas. */
   GRANGE_PRIVATE_HOSTS: z.string().default(""),
@@ -232,6 +236,7 @@ export function readWorkerConfig(
     storeBytes: e.GRANGE_WORKER_STORE_BYTES,
     registries: e.GRANGE_WORKER_REGISTRIES,
     registryAuth: e.GRANGE_WORKER_REGISTRY_AUTH || undefined,
+    imageKeys: e.GRANGE_WORKER_IMAGE_KEYS,
     imageBytes: e.GRANGE_WORKER_IMAGE_BYTES,
     privateHosts: e.GRANGE_PRIVATE_HOSTS.split(",")
       .map((host) => host.trim())

@@ -10,7 +10,7 @@ import {
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { FarmContact } from "./farm-contact.ts";
-import { isHeartbeatDue, type LastHeartbeat } from "./heartbeat-due.ts";
+import { isHeartbeatDue, isSame, type LastHeartbeat } from "./heartbeat-due.ts";
 import { registerWorker } from "./register-worker.ts";
 import { isPassing } from "./retry-window.ts";
 
@@ -42,9 +42,14 @@ interface Holder {
   ended(lease: Lease, reason: "lost" | "cancelled"): void;
 }
 
+type MembershipParts = Pick<
+  AgentParts,
+  "farm" | "identity" | "config" | "facilities" | "retryWindow" | "images"
+>;
+
 /** Registers a worker with the farm and extends its leases. */
 export class FarmMembership {
-  readonly #parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "retryWindow">;
+  readonly #parts: MembershipParts;
   readonly #contact: FarmContact;
   readonly #holder: Holder;
   #heartbeatMs = 0;
@@ -54,11 +59,7 @@ export class FarmMembership {
   #beatSentAt: number | undefined;
   readonly #heard = new Set<() => void>();
 
-  constructor(
-    parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "retryWindow">,
-    contact: FarmContact,
-    holder: Holder,
-  ) {
+  constructor(parts: MembershipParts, contact: FarmContact, holder: Holder) {
     this.#parts = parts;
     this.#contact = contact;
     this.#holder = holder;
@@ -67,7 +68,8 @@ export class FarmMembership {
   /** False when the farm cannot be reached, or has another worker of this name. */
   async register(): Promise<boolean> {
     try {
-      const { heartbeatMs, leaseMs } = await registerWorker(this.#parts);
+      const images = await this.#parts.images();
+      const { heartbeatMs, leaseMs } = await registerWorker(this.#parts, images);
       this.#heartbeatMs = heartbeatMs;
       this.#parts.retryWindow.outlast(leaseMs);
       this.#contact.answered();
@@ -151,18 +153,27 @@ export class FarmMembership {
       const leases = this.#holder.leases();
       const draining = this.#holder.isDraining();
       const trouble = this.#holder.trouble() ?? "";
+      const images = await this.#parts.images();
       last = last && { ...last, intervalsAgo: last.intervalsAgo + 1 };
-      if (!isHeartbeatDue({ leaseCount: leases.length, isDraining: draining, trouble }, last))
-        continue;
+      const holder = { leaseCount: leases.length, isDraining: draining, trouble, images };
+      if (!isHeartbeatDue(holder, last)) continue;
+      const isNews = last === undefined || !isSame(images, last.images);
       this.#beatSentAt = performance.now();
       try {
         const answer = await farm.heartbeat(
-          create(HeartbeatRequestSchema, { ...identity, leases, draining, trouble }),
+          create(HeartbeatRequestSchema, {
+            ...identity,
+            leases,
+            draining,
+            trouble,
+            ...(isNews ? { images: { keys: [...images] } } : {}),
+          }),
         );
         this.#beatSentAt = undefined;
         last = {
           wasDraining: draining,
           trouble,
+          images,
           namedLost: answer.lost.length > 0,
           intervalsAgo: 0,
         };

@@ -68,6 +68,7 @@ export type MachineSettings = Pick<
   | "diskBytes"
   | "registries"
   | "registryAuth"
+  | "imageKeys"
   | "privateHosts"
   | "imageBytes"
 >;

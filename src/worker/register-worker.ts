@@ -13,6 +13,7 @@ const usualHeartbeatMs = 5_000;
  */
 export async function registerWorker(
   parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities">,
+  images: readonly string[],
 ): Promise<{ readonly heartbeatMs: number; readonly leaseMs: number }> {
   const { farm, identity, config, facilities } = parts;
   const { platform, sizeClass, slots, version, transport, leaseMs } = config;
@@ -30,6 +31,7 @@ export async function registerWorker(
     memoryBytes: BigInt(memoryBytes),
     transport,
     host: hostname(),
+    images: { keys: [...images] },
     ...(leaseMs === undefined ? {} : { lease: durationFromMs(leaseMs) }),
   });
   const { heartbeatInterval, leaseDuration } = await farm.register(request);

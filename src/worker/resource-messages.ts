@@ -19,6 +19,7 @@ export function resourceMessages(
   { usage, exitCode }: { readonly usage: TreeUsage; readonly exitCode: number },
   root: InputRoot,
   fetched: Fetched,
+  image: { readonly digest: string; readonly pulledMs: number } | undefined,
 ): Any[] {
   const times = {
     userTime: durationFromMs(Math.round(usage.userMs)),
@@ -43,6 +44,9 @@ export function resourceMessages(
     fetchedBytes: BigInt(fetched.bytes),
     inputLayers: root.layers.all,
     keptLayers: root.layers.kept,
+    ...(image === undefined
+      ? {}
+      : { imageDigest: image.digest, imagePull: durationFromMs(Math.round(image.pulledMs)) }),
   });
   return [anyPack(POSIXResourceUsageSchema, posix), anyPack(ResourceUsageSchema, ours)];
 }

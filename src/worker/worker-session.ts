@@ -99,6 +99,8 @@ async function startSession(
     facilities: machine.facilities,
     retryWindow,
     isReplaced: () => machine.isReplaced(),
+    // A heartbeat must not fail because of a disk.
+    images: async () => (await machine.images?.keys().catch(() => [])) ?? [],
     logger,
   });
   const stopped = new AbortController();

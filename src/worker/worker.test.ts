@@ -172,7 +172,6 @@ for (const { sandbox, need } of sandboxes) {
 
     test.each([
       ["a symlink that climbs out", "ln -s ../../etc/passwd o", "climbs out"],
-      ["an absolute symlink", "ln -s /etc/passwd o", "absolute"],
       ["a pipe", "mkfifo o", "a pipe"],
     ])("refuses %s as an output", async (_, script, why) => {
       const { outcome, message } = await run({ script, command: { outputPaths: ["o"] } });

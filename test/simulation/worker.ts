@@ -133,6 +133,7 @@ class WorkerProcess {
       transport: "pull" as const,
       host: "",
       leaseMs: null,
+      images: [],
     };
     await untilAnswered(
       loop,

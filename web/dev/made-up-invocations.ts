@@ -194,6 +194,7 @@ export function madeUpExecution(
       workingDirectory: "",
       platform: { OSFamily: "linux", size: "small" },
     },
+    image: null,
     usage: { userMs: 640, systemMs: 90, peakMemoryBytes: 84_000_000, measuredBy: "cgroup-v2" },
     moreOutputs: 0,
     outputs: [

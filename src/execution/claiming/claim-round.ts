@@ -2,20 +2,26 @@ import { platformKey } from "#core/platform.ts";
 import type { RecentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
+import type { ExecutionId } from "../execution.ts";
 import type { LeasedExecution } from "../leasing/lease.ts";
 import type { LeasesHere } from "../leasing/leases-here.ts";
 import type { RegisteredWorker } from "../leasing/worker.store.ts";
 import type { AnnouncedExecutions } from "../submitting/announced-executions.ts";
 import { assignWorkers } from "./assign-workers.ts";
 import { claimCandidates, leasedByLane, leaseExecutions } from "./claim-executions.store.ts";
+import { imagesOf } from "./execution-images.store.ts";
 import { topLane } from "./fair-lane.ts";
 import { isOverdue } from "./is-overdue.ts";
 import { type Busy, type Candidate, orderClaims } from "./order-claims.ts";
+import { workersByImage } from "./prefer-images.ts";
 import { preferIndexes, preferKnownPlans } from "./prefer-indexes.store.ts";
 import { preferPrefetchedWorker, swapAssignments } from "./prefer-prefetched-worker.ts";
 
 /** Executions handed out by one statement at most. */
 const mostPerRound = 500;
+/** An execution that waits longer is no longer passed over for one whose worker has its inputs or its image. */
+const mostPassedOverMs = 10_000;
+
 /** Additional candidates, because another server may lease some meanwhile. */
 const spare = 32;
 
@@ -117,8 +123,8 @@ export async function claimRound(
       0,
       2 * assignmentCount + spare,
     );
-    const announced = lease.told?.isEmpty() === false ? lease.told : undefined;
-    const ordered = announced ? whereTold(inOrder, group, lease, announced) : inOrder;
+    const keptFor = await keepers(tx, inOrder, group, lease.told);
+    const ordered = keptFor ? forKeepers(inOrder, group, lease, keptFor) : inOrder;
     const { sizeClass } = first.claim.worker;
     const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
     const assignments = assignWorkers(
@@ -130,9 +136,7 @@ export async function claimRound(
       mostPerRound,
     ).flatMap((index) => group[index]?.claim.worker ?? []);
     const ids = ordered.map(({ id }) => id);
-    const taking = announced
-      ? swapAssignments(assignments, ids, (id) => announced.keptFor(id))
-      : assignments;
+    const taking = keptFor ? swapAssignments(assignments, ids, keptFor) : assignments;
     const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
     handingOut = leaseExecutions(tx, ids, taking, lease.now, lease.until).then((handedOut) => {
       for (const { instanceId, execution, row } of handedOut) {
@@ -155,23 +159,38 @@ export async function claimRound(
   return { over: handingOut.then(() => ({ leasedPerClaim, hasMore, exhausted })) };
 }
 
-function whereTold(
+/**
+ * Returns for each execution the worker that should get it: the one that prefetches its inputs, or one that has its
+ * container image. Undefined when there is no such worker for any execution.
+ */
+async function keepers(
+  tx: Tx,
+  ordered: readonly Candidate[],
+  group: readonly Placed[],
+  told: AnnouncedExecutions | undefined,
+): Promise<((id: ExecutionId) => string | undefined) | undefined> {
+  const announced = told?.isEmpty() === false ? told : undefined;
+  const claiming = group.map(({ claim: { worker, most } }) => ({ ...worker, most }));
+  if (claiming.every(({ images }) => images.length === 0))
+    return announced && ((id) => announced.keptFor(id));
+  const ids = ordered.map(({ id }) => id);
+  const byImage = workersByImage(ids, await imagesOf(tx, ids), claiming);
+  return (id) => announced?.keptFor(id) ?? byImage(id);
+}
+
+function forKeepers(
   ordered: readonly Candidate[],
   group: readonly Placed[],
   { now, overdueAfterMs }: { readonly now: Date; readonly overdueAfterMs: number },
-  announced: AnnouncedExecutions,
+  keptFor: (id: ExecutionId) => string | undefined,
 ): Candidate[] {
   const claiming = new Set(group.map(({ claim }) => claim.worker.instanceId));
-  // Their order is by place alone.
+  // The order of the top class and of overdue executions is by place alone.
   const isFixed = (candidate: Candidate) =>
-    candidate.lane === topLane || isOverdue(candidate, now, overdueAfterMs);
-  return preferPrefetchedWorker(
-    ordered,
-    assignmentsOf(group),
-    claiming,
-    (id) => announced.keptFor(id),
-    isFixed,
-  );
+    candidate.lane === topLane ||
+    isOverdue(candidate, now, overdueAfterMs) ||
+    now.getTime() - candidate.queuedAt.getTime() > mostPassedOverMs;
+  return preferPrefetchedWorker(ordered, assignmentsOf(group), claiming, keptFor, isFixed);
 }
 
 /** Both are queried at the same time, although the second is not needed when the first finds nothing. */

@@ -12,6 +12,8 @@ export interface Heartbeat {
   readonly draining: boolean;
   /** Why it can run nothing at present, as it reported; undefined while it can. At most 1,000 characters. */
   readonly trouble?: string | undefined;
+  /** The container images on its disk, by `imageKeyOf`; absent when they are the same as before. */
+  readonly images?: readonly string[] | undefined;
 }
 
 export interface HeartbeatAnswer {

@@ -22,6 +22,8 @@ export interface WorkerDescription extends WorkerProcess {
   readonly host: string;
   /** How long its leases last without a heartbeat; null for the farm's default. */
   readonly leaseMs: number | null;
+  /** The container images on its disk, by `imageKeyOf`. */
+  readonly images: readonly string[];
   /** The principal that registered it: no other may act for the worker. `anyone` when absent. */
   readonly principal?: string;
   /** Whether it may take over the name of another principal's worker, because it may administer the farm. */
@@ -54,19 +56,19 @@ export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Dat
   await tx.run(sql`
     insert into worker (
       name, instance_id, platform, size_class, slots, cpus, memory_bytes, facilities, version,
-      transport, host, lease_ms, principal, registered_at, last_seen_at)
+      transport, host, lease_ms, images, principal, registered_at, last_seen_at)
     values (
       ${worker.name}, ${worker.instanceId}, ${JSON.stringify(spelledAlike(worker.platform))}::jsonb,
       ${worker.sizeClass}, ${worker.slots}, ${worker.cpus}, ${worker.memoryBytes},
       ${JSON.stringify(worker.facilities)}::jsonb,
       ${worker.version}, ${worker.transport}, ${worker.host}, ${worker.leaseMs},
-      ${worker.principal ?? "anyone"}, ${now}, ${now})
+      ${JSON.stringify(worker.images)}::jsonb, ${worker.principal ?? "anyone"}, ${now}, ${now})
     on conflict (name) do update
     set instance_id = excluded.instance_id, platform = excluded.platform,
         size_class = excluded.size_class, slots = excluded.slots, cpus = excluded.cpus,
         memory_bytes = excluded.memory_bytes, facilities = excluded.facilities,
         version = excluded.version, transport = excluded.transport, host = excluded.host,
-        lease_ms = excluded.lease_ms, principal = excluded.principal, registered_at = excluded.registered_at,
+        lease_ms = excluded.lease_ms, images = excluded.images, principal = excluded.principal, registered_at = excluded.registered_at,
         last_seen_at = excluded.last_seen_at, draining = false, trouble = null, ending_count = 0
   `);
 }
@@ -78,6 +80,8 @@ const RegisteredWorker = z.object({
   sizeClass: z.number(),
   draining: z.boolean(),
   leaseMs: z.number().nullable(),
+  /** The container images on its disk, by `imageKeyOf`. */
+  images: z.array(z.string()).readonly(),
 });
 export type RegisteredWorker = z.infer<typeof RegisteredWorker>;
 
@@ -90,7 +94,7 @@ export function knownWorkers(
     RegisteredWorker,
     sql`
       select name, instance_id as "instanceId", platform, size_class as "sizeClass",
-        ${takesNothingNew} as draining, lease_ms as "leaseMs"
+        ${takesNothingNew} as draining, lease_ms as "leaseMs", images
       from worker
       where name = any(${workers.map(({ name }) => name)}::text[])
         and instance_id = any(${workers.map(({ instanceId }) => instanceId)}::text[])
@@ -113,6 +117,7 @@ export async function seeWorkers(
     readonly worker: WorkerProcess;
     readonly draining: boolean;
     readonly trouble?: string | undefined;
+    readonly images?: readonly string[] | undefined;
   }[],
   now: Date,
 ): Promise<ReadonlyMap<string, SeenWorker>> {
@@ -124,13 +129,14 @@ export async function seeWorkers(
     }),
     sql`
       with beat as (
-        select distinct on (name) name, instance_id, draining, trouble
+        select distinct on (name) name, instance_id, draining, trouble, images
         from unnest(
           ${beats.map(({ worker }) => worker.name)}::text[],
           ${beats.map(({ worker }) => worker.instanceId)}::text[],
           ${beats.map(({ draining }) => draining)}::boolean[],
-          ${beats.map(({ trouble }) => trouble ?? null)}::text[]
-        ) as named (name, instance_id, draining, trouble)
+          ${beats.map(({ trouble }) => trouble ?? null)}::text[],
+          ${beats.map(({ images }) => (images === undefined ? null : JSON.stringify(images)))}::text[]
+        ) as named (name, instance_id, draining, trouble, images)
         where exists (
           select from worker
           where worker.name = named.name and worker.instance_id = named.instance_id)
@@ -139,7 +145,8 @@ export async function seeWorkers(
         select worker.name from worker join beat using (name) order by name for no key update of worker
       )
       update worker
-      set last_seen_at = greatest(last_seen_at, ${now}), draining = beat.draining, trouble = beat.trouble
+      set last_seen_at = greatest(last_seen_at, ${now}), draining = beat.draining, trouble = beat.trouble,
+          images = coalesce(beat.images::jsonb, worker.images)
       from beat
       where worker.name = any(array(select name from held))
         and worker.name = beat.name and worker.instance_id = beat.instance_id

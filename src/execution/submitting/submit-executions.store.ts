@@ -2,6 +2,7 @@ import { z } from "zod";
 import { digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { keepableText } from "#core/keepable-text.ts";
+import { imageKeyOf, imageOf } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { laneOf, ownerLaneOf, topLane } from "../claiming/fair-lane.ts";
@@ -101,6 +102,7 @@ function asRows(requests: readonly ExecutionRequest[], now: Date): string {
       expected_duration_ms: expectedMs(request),
       do_not_cache: request.doNotCache,
       title: keepableText(request.title ?? "", longestTitle),
+      image: imageKeyOf(imageOf(request.platform)),
       queued_at: now,
     })),
   );
@@ -133,20 +135,20 @@ async function insertNew(tx: Tx, rows: string): Promise<ExecutionId[]> {
         id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,
         kin, lane, place, priority, timeout_ms, expected_duration_ms, do_not_cache, queued_at,
         least_size_class, most_size_class, asked_timeout_ms, is_sized, hedge_after_ms,
-        hedge_size_class, title
+        hedge_size_class, title, image
       )
       select
         id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,
         array(select json_array_elements_text("similarityKeys")), lane, place, priority, timeout_ms,
         expected_duration_ms, do_not_cache, queued_at, least_size_class, most_size_class,
-        asked_timeout_ms, is_sized, hedge_after_ms, hedge_size_class, title
+        asked_timeout_ms, is_sized, hedge_after_ms, hedge_size_class, title, image
       from json_to_recordset(${rows}::json) as request (
         id uuid, project text, domain text, action_digest text, requirements text,
         size_class integer, invocation text, owner text, owner_lane smallint, "similarityKeys" json,
         lane smallint, place bigint, priority integer,
         timeout_ms bigint, expected_duration_ms bigint, do_not_cache boolean, queued_at timestamptz,
         least_size_class integer, most_size_class integer, asked_timeout_ms bigint, is_sized boolean,
-        hedge_after_ms bigint, hedge_size_class integer, title text
+        hedge_after_ms bigint, hedge_size_class integer, title text, image text
       )
       order by project, domain, action_digest, place, id
       on conflict do nothing

@@ -1,3 +1,5 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { imageOfResult } from "#actions/image-of-result.ts";
 import type { ExecutionDetail } from "#api/execution.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { digestKey, functionOf } from "#core/digest.ts";
@@ -5,6 +7,7 @@ import type { Db } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { executionTerms } from "#execution/execution-standing.store.ts";
 import { readAttempts, readExecutions } from "#execution/read-executions.store.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { executionOutputs } from "./execution-outputs.ts";
 import { readAction } from "./read-command.ts";
 import { requestedBy } from "./requested-by.store.ts";
@@ -52,6 +55,7 @@ export async function readExecution(
     outcome: finished?.outcome ?? null,
     exitCode: finished?.exitCode ?? null,
     message: finished?.message ?? "",
+    image: imageIn(finished?.result) ?? null,
     usage: finished?.usage ?? null,
     outputs: outputs.slice(0, mostOutputs),
     moreOutputs: Math.max(0, outputs.length - mostOutputs),
@@ -63,6 +67,10 @@ export async function readExecution(
     })),
     requestedBy: askers,
   };
+}
+
+function imageIn(result: Uint8Array | undefined): ExecutionDetail["image"] | undefined {
+  return result && imageOfResult(fromBinary(ActionResultSchema, result));
 }
 
 function isoOrNull(time: Date | null): string | null {

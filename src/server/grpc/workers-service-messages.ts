@@ -42,6 +42,12 @@ const few = (properties: Readonly<Record<string, string>>) =>
 const tooMany = `a worker has at most ${mostProperties} of them`;
 const Facilities = z.record(textOf(128), textOf(1_024)).refine(few, tooMany);
 
+/** As many images as a worker lists. */
+const mostImages = 64;
+export const ImageKeys = z
+  .array(z.string().regex(/^[a-f0-9]{16}$/, "a key of an image has 16 hexadecimal digits"))
+  .max(mostImages);
+
 const Description = z.object({
   name: WorkerName,
   instanceId: InstanceId,
@@ -62,6 +68,7 @@ const Description = z.object({
     .or(Transport),
   host: textOf(253),
   leaseMs: z.number().positive().nullable(),
+  images: ImageKeys,
 });
 
 export function workerFrom(request: RegisterRequest): WorkerDescription {
@@ -69,6 +76,7 @@ export function workerFrom(request: RegisterRequest): WorkerDescription {
   const { cpus, memoryBytes } = request;
   return parsed(Description, {
     ...request,
+    images: request.images?.keys ?? [],
     leaseMs,
     cpus: cpus === 0 ? null : cpus,
     memoryBytes: memoryBytes === 0n ? null : Number(memoryBytes),

@@ -1,5 +1,6 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs, timestampDate } from "@bufbuild/protobuf/wkt";
+import { imageOfResult } from "#actions/image-of-result.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage, functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
@@ -22,6 +23,7 @@ import type { JobTokens } from "../job-tokens.ts";
 import { type OpenSecrets, secretsOfLease } from "./secrets-of-lease.ts";
 import { openGate, type WorkerGate } from "./worker-gate.ts";
 import {
+  ImageKeys,
   InstanceId,
   leaseFrom,
   leaseMessage,
@@ -61,8 +63,10 @@ export function workersService(parts: {
   readonly tokens?: Pick<JobTokens, "tokenFor"> | undefined;
   /** When absent, no rights are checked. */
   readonly gate?: WorkerGate;
+  /** Called for each accepted result, with how long it waited for its images. */
+  readonly pulled?: (ms: number) => void;
 }): Method[] {
-  const { queue, gate = openGate } = parts;
+  const { queue, gate = openGate, pulled } = parts;
   const ofWorkers = methodsOf(Workers, {
     async register(request, context) {
       const worker = await gate.admit(context, workerFrom(request));
@@ -110,7 +114,8 @@ export function workersService(parts: {
       const { own, others } = await byOwner(gate, context, worker.name, leases);
       const { draining } = request;
       const trouble = keepableText(request.trouble, mostTrouble) || undefined;
-      const answer = await queue.heartbeat({ worker, leases: own, draining, trouble });
+      const images = request.images && parsed(ImageKeys, request.images.keys);
+      const answer = await queue.heartbeat({ worker, leases: own, draining, trouble, images });
       return create(HeartbeatResponseSchema, {
         lost: [...answer.lost, ...others].map(leaseMessage),
         cancelled: answer.cancelled.map(leaseMessage),
@@ -133,6 +138,10 @@ export function workersService(parts: {
           areOwn[index] === true ? queue.finish({ ...report, by: process }) : ("refused" as const),
         ),
       );
+      for (const [index, { result }] of request.finished.entries()) {
+        if (verdicts[index] === "accepted" && result !== undefined)
+          pulled?.(imageOfResult(result)?.pulledMs ?? 0);
+      }
       return {
         verdicts: verdicts.map((verdict) => verdictMessages[verdict]),
       };

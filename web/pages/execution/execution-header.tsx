@@ -24,7 +24,7 @@ export function nameOf({ job, requestedBy, actionDigest }: ExecutionDetail): str
 }
 
 export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
-  const { job, requestedBy, exitCode, outcome, usage, waiting, worker } = execution;
+  const { job, requestedBy, exitCode, outcome, usage, waiting, worker, image } = execution;
   const [asker] = requestedBy;
   return (
     <header className="page-header">
@@ -75,6 +75,13 @@ export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
             </span>
             <span>peak memory {bytesText(usage.peakMemoryBytes)}</span>
           </>
+        )}
+        {image === null ? null : (
+          <Copyable
+            text={image.digest}
+            shown={`image ${image.digest.slice("sha256:".length, "sha256:".length + 8)}`}
+            label="the digest of the image"
+          />
         )}
         <span title="It is ended after this time">at most {durationText(execution.timeoutMs)}</span>
         {execution.priority === 0 ? null : <span>priority {execution.priority}</span>}

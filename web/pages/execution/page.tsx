@@ -137,11 +137,13 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 
 const spanState: Readonly<Record<Span["name"], string>> = {
   queued: "is-queued",
+  pulling: "is-blocked",
   starting: "is-ready",
   executing: "is-running",
 };
 const spanWords: Readonly<Record<Span["name"], string>> = {
   queued: "queued",
+  pulling: "image pulled",
   starting: "inputs fetched",
   executing: "executed",
 };

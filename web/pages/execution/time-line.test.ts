@@ -3,7 +3,7 @@ import { timeLine } from "./time-line.ts";
 
 const at = (seconds: number) => new Date(Date.UTC(2030, 0, 1) + seconds * 1_000).toISOString();
 const now = Date.parse(at(100));
-const none = { leasedAt: null, startedAt: null, finishedAt: null };
+const none = { leasedAt: null, startedAt: null, finishedAt: null, image: null };
 
 test.each([
   {
@@ -21,10 +21,26 @@ test.each([
   },
   {
     what: "is over",
-    times: { queuedAt: at(0), leasedAt: at(10), startedAt: at(15), finishedAt: at(40) },
+    times: { ...none, queuedAt: at(0), leasedAt: at(10), startedAt: at(15), finishedAt: at(40) },
     spans: [
       { name: "queued", ms: 10_000, isOpen: false },
       { name: "starting", ms: 5_000, isOpen: false },
+      { name: "executing", ms: 25_000, isOpen: false },
+    ],
+  },
+  {
+    what: "waited for its image",
+    times: {
+      queuedAt: at(0),
+      leasedAt: at(10),
+      startedAt: at(15),
+      finishedAt: at(40),
+      image: { digest: "sha256:a", pulledMs: 4_000 },
+    },
+    spans: [
+      { name: "queued", ms: 10_000, isOpen: false },
+      { name: "pulling", ms: 4_000, isOpen: false },
+      { name: "starting", ms: 1_000, isOpen: false },
       { name: "executing", ms: 25_000, isOpen: false },
     ],
   },

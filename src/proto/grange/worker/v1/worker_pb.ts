@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file grange/worker/v1/worker.proto.
  */
 export const file_grange_worker_v1_worker: GenFile = /*@__PURE__*/
-  fileDesc("Ch1ncmFuZ2Uvd29ya2VyL3YxL3dvcmtlci5wcm90bxIQZ3JhbmdlLndvcmtlci52MSI9CgVMZWFzZRIUCgxleGVjdXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoBRINCgVlcG9jaBgDIAEoAyLFAwoPUmVnaXN0ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSQQoIcGxhdGZvcm0YAyADKAsyLy5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5QbGF0Zm9ybUVudHJ5EhIKCnNpemVfY2xhc3MYBCABKAUSDQoFc2xvdHMYBSABKAUSDwoHdmVyc2lvbhgGIAEoCRJFCgpmYWNpbGl0aWVzGAcgAygLMjEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QuRmFjaWxpdGllc0VudHJ5EgwKBGNwdXMYCCABKAESFAoMbWVtb3J5X2J5dGVzGAkgASgDEigKBWxlYXNlGB4gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXRyYW5zcG9ydBgfIAEoCRIMCgRob3N0GCAgASgJGi8KDVBsYXRmb3JtRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9GYWNpbGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ8ChBSZWdpc3RlclJlc3BvbnNlEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIxCg5sZWFzZV9kdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJvCgxDbGFpbVJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBRInCgR3YWl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjcKDUNsYWltUmVzcG9uc2USJgoGbGVhc2VzGAEgAygLMhYuZ3JhbmdlLndvcmtlci52MS5Xb3JrIscCCgRXb3JrEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRI+Cg1hY3Rpb25fZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDgoGYWN0aW9uGAMgASgMEg8KB2NvbW1hbmQYBCABKAwSKgoHdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdwcm9qZWN0GAYgASgJEk4KD2RpZ2VzdF9mdW5jdGlvbhgHIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUSKQoHc2VjcmV0cxgIIAMoCzIYLmdyYW5nZS53b3JrZXIudjEuU2VjcmV0IiUKBlNlY3JldBIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgMIkoKEExvb2tBaGVhZFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBSI7ChFMb29rQWhlYWRSZXNwb25zZRImCgVhaGVhZBgBIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuQWhlYWQipQEKBUFoZWFkEjsKCmlucHV0X3Jvb3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIPCgdwcm9qZWN0GAIgASgJEk4KD2RpZ2VzdF9mdW5jdGlvbhgDIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUiiAEKEEhlYXJ0YmVhdFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSJwoGbGVhc2VzGAMgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIQCghkcmFpbmluZxgEIAEoCBIPCgd0cm91YmxlGAUgASgJIn4KEUhlYXJ0YmVhdFJlc3BvbnNlEiUKBGxvc3QYASADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEioKCWNhbmNlbGxlZBgCIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USFgoOdW5rbm93bl93b3JrZXIYAyABKAgilQEKFENhbmNlbGxhdGlvbnNSZXF1ZXN0EhMKC3dvcmtlcl9uYW1lGAEgASgJEhMKC2luc3RhbmNlX2lkGAIgASgJEioKCWNvbmZpcm1lZBgDIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USJwoEd2FpdBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJAChVDYW5jZWxsYXRpb25zUmVzcG9uc2USJwoGbGVhc2VzGAEgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZSJgCg5TdGFydGVkUmVxdWVzdBImCgVsZWFzZRgBIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiMKD1N0YXJ0ZWRSZXNwb25zZRIQCghhY2NlcHRlZBgBIAEoCCI5Cg5SZWxlYXNlUmVxdWVzdBInCgZsZWFzZXMYASADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlIhEKD1JlbGVhc2VSZXNwb25zZSKDAQoIRmluZGluZ3MSFQoNZmFpbHVyZV9jbGFzcxgBIAEoCRIwCgtlcnJvcl9saW5lcxgCIAMoCzIbLmdyYW5nZS53b3JrZXIudjEuRXJyb3JMaW5lEi4KB251bWJlcnMYAyADKAsyHS5ncmFuZ2Uud29ya2VyLnYxLkZvdW5kTnVtYmVyIicKCUVycm9yTGluZRIMCgRsaW5lGAEgASgDEgwKBHRleHQYAiABKAkiXgoLRm91bmROdW1iZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoARIQCgNtaW4YAyABKAFIAIgBARIQCgNtYXgYBCABKAFIAYgBAUIGCgRfbWluQgYKBF9tYXgilQEKBVVzYWdlEiwKCXVzZXJfdGltZRgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgtzeXN0ZW1fdGltZRgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIZChFwZWFrX21lbW9yeV9ieXRlcxgDIAEoAxITCgttZWFzdXJlZF9ieRgEIAEoCSKhAgoNUmVzb3VyY2VVc2FnZRIsCgl1c2VyX3RpbWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoLc3lzdGVtX3RpbWUYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGQoRcGVha19tZW1vcnlfYnl0ZXMYAyABKAMSEwoLbWVhc3VyZWRfYnkYBCABKAkSEgoKcmVhZF9ieXRlcxgFIAEoAxIVCg13cml0dGVuX2J5dGVzGAYgASgDEhUKDWZldGNoZWRfYmxvYnMYByABKAMSFQoNZmV0Y2hlZF9ieXRlcxgIIAEoAxIUCgxpbnB1dF9sYXllcnMYCSABKAUSEwoLa2VwdF9sYXllcnMYCiABKAUi5wIKCEZpbmlzaGVkEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIqCgdvdXRjb21lGAIgASgOMhkuZ3JhbmdlLndvcmtlci52MS5PdXRjb21lEj0KBnJlc3VsdBgDIAEoCzItLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uUmVzdWx0EiYKBXVzYWdlGAQgASgLMhcuZ3JhbmdlLndvcmtlci52MS5Vc2FnZRIPCgdtZXNzYWdlGAUgASgJEj8KDm1pc3NpbmdfaW5wdXRzGAYgAygLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSTgoPZGlnZXN0X2Z1bmN0aW9uGAcgASgOMjUuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3RGdW5jdGlvbi5WYWx1ZSJnCg1GaW5pc2hSZXF1ZXN0EhMKC3dvcmtlcl9uYW1lGAEgASgJEhMKC2luc3RhbmNlX2lkGAIgASgJEiwKCGZpbmlzaGVkGAMgAygLMhouZ3JhbmdlLndvcmtlci52MS5GaW5pc2hlZCKMAQoORmluaXNoUmVzcG9uc2USOgoIdmVyZGljdHMYASADKA4yKC5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaFJlc3BvbnNlLlZlcmRpY3QiPgoHVmVyZGljdBIXChNWRVJESUNUX1VOU1BFQ0lGSUVEEAASDQoJUFVCTElTSEVEEAESCwoHUkVGVVNFRBACIlgKEEFwcGVuZExvZ1JlcXVlc3QSJgoFbGVhc2UYASABKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEg4KBm9mZnNldBgCIAEoAxIMCgRkYXRhGAMgASgMIjoKEUFwcGVuZExvZ1Jlc3BvbnNlEhMKC25leHRfb2Zmc2V0GAEgASgDEhAKCGFjY2VwdGVkGAIgASgIKogBCgdPdXRjb21lEhcKE09VVENPTUVfVU5TUEVDSUZJRUQQABINCglTVUNDRUVERUQQARIKCgZGQUlMRUQQAhINCglUSU1FRF9PVVQQAxIRCg1PVVRfT0ZfTUVNT1JZEAQSDQoJQ0FOQ0VMTEVEEAUSGAoUSU5GUkFTVFJVQ1RVUkVfRVJST1IQBjL3BQoHV29ya2VycxJRCghSZWdpc3RlchIhLmdyYW5nZS53b3JrZXIudjEuUmVnaXN0ZXJSZXF1ZXN0GiIuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlc3BvbnNlEkgKBUNsYWltEh4uZ3JhbmdlLndvcmtlci52MS5DbGFpbVJlcXVlc3QaHy5ncmFuZ2Uud29ya2VyLnYxLkNsYWltUmVzcG9uc2USVAoJTG9va0FoZWFkEiIuZ3JhbmdlLndvcmtlci52MS5Mb29rQWhlYWRSZXF1ZXN0GiMuZ3JhbmdlLndvcmtlci52MS5Mb29rQWhlYWRSZXNwb25zZRJUCglIZWFydGJlYXQSIi5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlcXVlc3QaIy5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlc3BvbnNlEmAKDUNhbmNlbGxhdGlvbnMSJi5ncmFuZ2Uud29ya2VyLnYxLkNhbmNlbGxhdGlvbnNSZXF1ZXN0GicuZ3JhbmdlLndvcmtlci52MS5DYW5jZWxsYXRpb25zUmVzcG9uc2USTgoHU3RhcnRlZBIgLmdyYW5nZS53b3JrZXIudjEuU3RhcnRlZFJlcXVlc3QaIS5ncmFuZ2Uud29ya2VyLnYxLlN0YXJ0ZWRSZXNwb25zZRJOCgdSZWxlYXNlEiAuZ3JhbmdlLndvcmtlci52MS5SZWxlYXNlUmVxdWVzdBohLmdyYW5nZS53b3JrZXIudjEuUmVsZWFzZVJlc3BvbnNlEksKBkZpbmlzaBIfLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVxdWVzdBogLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVzcG9uc2USVAoJQXBwZW5kTG9nEiIuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXF1ZXN0GiMuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXNwb25zZWIGcHJvdG8z", [file_build_bazel_remote_execution_v2_remote_execution, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Ch1ncmFuZ2Uvd29ya2VyL3YxL3dvcmtlci5wcm90bxIQZ3JhbmdlLndvcmtlci52MSI9CgVMZWFzZRIUCgxleGVjdXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoBRINCgVlcG9jaBgDIAEoAyLyAwoPUmVnaXN0ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSQQoIcGxhdGZvcm0YAyADKAsyLy5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5QbGF0Zm9ybUVudHJ5EhIKCnNpemVfY2xhc3MYBCABKAUSDQoFc2xvdHMYBSABKAUSDwoHdmVyc2lvbhgGIAEoCRJFCgpmYWNpbGl0aWVzGAcgAygLMjEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QuRmFjaWxpdGllc0VudHJ5EgwKBGNwdXMYCCABKAESFAoMbWVtb3J5X2J5dGVzGAkgASgDEigKBWxlYXNlGB4gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXRyYW5zcG9ydBgfIAEoCRIMCgRob3N0GCAgASgJEisKBmltYWdlcxghIAEoCzIbLmdyYW5nZS53b3JrZXIudjEuSW1hZ2VMaXN0Gi8KDVBsYXRmb3JtRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9GYWNpbGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIZCglJbWFnZUxpc3QSDAoEa2V5cxgBIAMoCSJ8ChBSZWdpc3RlclJlc3BvbnNlEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIxCg5sZWFzZV9kdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJvCgxDbGFpbVJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBRInCgR3YWl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjcKDUNsYWltUmVzcG9uc2USJgoGbGVhc2VzGAEgAygLMhYuZ3JhbmdlLndvcmtlci52MS5Xb3JrIscCCgRXb3JrEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRI+Cg1hY3Rpb25fZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDgoGYWN0aW9uGAMgASgMEg8KB2NvbW1hbmQYBCABKAwSKgoHdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdwcm9qZWN0GAYgASgJEk4KD2RpZ2VzdF9mdW5jdGlvbhgHIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUSKQoHc2VjcmV0cxgIIAMoCzIYLmdyYW5nZS53b3JrZXIudjEuU2VjcmV0IiUKBlNlY3JldBIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgMIkoKEExvb2tBaGVhZFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBSI7ChFMb29rQWhlYWRSZXNwb25zZRImCgVhaGVhZBgBIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuQWhlYWQipQEKBUFoZWFkEjsKCmlucHV0X3Jvb3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIPCgdwcm9qZWN0GAIgASgJEk4KD2RpZ2VzdF9mdW5jdGlvbhgDIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUitQEKEEhlYXJ0YmVhdFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSJwoGbGVhc2VzGAMgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIQCghkcmFpbmluZxgEIAEoCBIPCgd0cm91YmxlGAUgASgJEisKBmltYWdlcxgGIAEoCzIbLmdyYW5nZS53b3JrZXIudjEuSW1hZ2VMaXN0In4KEUhlYXJ0YmVhdFJlc3BvbnNlEiUKBGxvc3QYASADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEioKCWNhbmNlbGxlZBgCIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USFgoOdW5rbm93bl93b3JrZXIYAyABKAgilQEKFENhbmNlbGxhdGlvbnNSZXF1ZXN0EhMKC3dvcmtlcl9uYW1lGAEgASgJEhMKC2luc3RhbmNlX2lkGAIgASgJEioKCWNvbmZpcm1lZBgDIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USJwoEd2FpdBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJAChVDYW5jZWxsYXRpb25zUmVzcG9uc2USJwoGbGVhc2VzGAEgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZSJgCg5TdGFydGVkUmVxdWVzdBImCgVsZWFzZRgBIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiMKD1N0YXJ0ZWRSZXNwb25zZRIQCghhY2NlcHRlZBgBIAEoCCI5Cg5SZWxlYXNlUmVxdWVzdBInCgZsZWFzZXMYASADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlIhEKD1JlbGVhc2VSZXNwb25zZSKDAQoIRmluZGluZ3MSFQoNZmFpbHVyZV9jbGFzcxgBIAEoCRIwCgtlcnJvcl9saW5lcxgCIAMoCzIbLmdyYW5nZS53b3JrZXIudjEuRXJyb3JMaW5lEi4KB251bWJlcnMYAyADKAsyHS5ncmFuZ2Uud29ya2VyLnYxLkZvdW5kTnVtYmVyIicKCUVycm9yTGluZRIMCgRsaW5lGAEgASgDEgwKBHRleHQYAiABKAkiXgoLRm91bmROdW1iZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoARIQCgNtaW4YAyABKAFIAIgBARIQCgNtYXgYBCABKAFIAYgBAUIGCgRfbWluQgYKBF9tYXgilQEKBVVzYWdlEiwKCXVzZXJfdGltZRgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgtzeXN0ZW1fdGltZRgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIZChFwZWFrX21lbW9yeV9ieXRlcxgDIAEoAxITCgttZWFzdXJlZF9ieRgEIAEoCSLmAgoNUmVzb3VyY2VVc2FnZRIsCgl1c2VyX3RpbWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoLc3lzdGVtX3RpbWUYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGQoRcGVha19tZW1vcnlfYnl0ZXMYAyABKAMSEwoLbWVhc3VyZWRfYnkYBCABKAkSEgoKcmVhZF9ieXRlcxgFIAEoAxIVCg13cml0dGVuX2J5dGVzGAYgASgDEhUKDWZldGNoZWRfYmxvYnMYByABKAMSFQoNZmV0Y2hlZF9ieXRlcxgIIAEoAxIUCgxpbnB1dF9sYXllcnMYCSABKAUSEwoLa2VwdF9sYXllcnMYCiABKAUSFAoMaW1hZ2VfZGlnZXN0GAsgASgJEi0KCmltYWdlX3B1bGwYDCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24i5wIKCEZpbmlzaGVkEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIqCgdvdXRjb21lGAIgASgOMhkuZ3JhbmdlLndvcmtlci52MS5PdXRjb21lEj0KBnJlc3VsdBgDIAEoCzItLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uUmVzdWx0EiYKBXVzYWdlGAQgASgLMhcuZ3JhbmdlLndvcmtlci52MS5Vc2FnZRIPCgdtZXNzYWdlGAUgASgJEj8KDm1pc3NpbmdfaW5wdXRzGAYgAygLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSTgoPZGlnZXN0X2Z1bmN0aW9uGAcgASgOMjUuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3RGdW5jdGlvbi5WYWx1ZSJnCg1GaW5pc2hSZXF1ZXN0EhMKC3dvcmtlcl9uYW1lGAEgASgJEhMKC2luc3RhbmNlX2lkGAIgASgJEiwKCGZpbmlzaGVkGAMgAygLMhouZ3JhbmdlLndvcmtlci52MS5GaW5pc2hlZCKMAQoORmluaXNoUmVzcG9uc2USOgoIdmVyZGljdHMYASADKA4yKC5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaFJlc3BvbnNlLlZlcmRpY3QiPgoHVmVyZGljdBIXChNWRVJESUNUX1VOU1BFQ0lGSUVEEAASDQoJUFVCTElTSEVEEAESCwoHUkVGVVNFRBACIlgKEEFwcGVuZExvZ1JlcXVlc3QSJgoFbGVhc2UYASABKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEg4KBm9mZnNldBgCIAEoAxIMCgRkYXRhGAMgASgMIjoKEUFwcGVuZExvZ1Jlc3BvbnNlEhMKC25leHRfb2Zmc2V0GAEgASgDEhAKCGFjY2VwdGVkGAIgASgIKogBCgdPdXRjb21lEhcKE09VVENPTUVfVU5TUEVDSUZJRUQQABINCglTVUNDRUVERUQQARIKCgZGQUlMRUQQAhINCglUSU1FRF9PVVQQAxIRCg1PVVRfT0ZfTUVNT1JZEAQSDQoJQ0FOQ0VMTEVEEAUSGAoUSU5GUkFTVFJVQ1RVUkVfRVJST1IQBjL3BQoHV29ya2VycxJRCghSZWdpc3RlchIhLmdyYW5nZS53b3JrZXIudjEuUmVnaXN0ZXJSZXF1ZXN0GiIuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlc3BvbnNlEkgKBUNsYWltEh4uZ3JhbmdlLndvcmtlci52MS5DbGFpbVJlcXVlc3QaHy5ncmFuZ2Uud29ya2VyLnYxLkNsYWltUmVzcG9uc2USVAoJTG9va0FoZWFkEiIuZ3JhbmdlLndvcmtlci52MS5Mb29rQWhlYWRSZXF1ZXN0GiMuZ3JhbmdlLndvcmtlci52MS5Mb29rQWhlYWRSZXNwb25zZRJUCglIZWFydGJlYXQSIi5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlcXVlc3QaIy5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlc3BvbnNlEmAKDUNhbmNlbGxhdGlvbnMSJi5ncmFuZ2Uud29ya2VyLnYxLkNhbmNlbGxhdGlvbnNSZXF1ZXN0GicuZ3JhbmdlLndvcmtlci52MS5DYW5jZWxsYXRpb25zUmVzcG9uc2USTgoHU3RhcnRlZBIgLmdyYW5nZS53b3JrZXIudjEuU3RhcnRlZFJlcXVlc3QaIS5ncmFuZ2Uud29ya2VyLnYxLlN0YXJ0ZWRSZXNwb25zZRJOCgdSZWxlYXNlEiAuZ3JhbmdlLndvcmtlci52MS5SZWxlYXNlUmVxdWVzdBohLmdyYW5nZS53b3JrZXIudjEuUmVsZWFzZVJlc3BvbnNlEksKBkZpbmlzaBIfLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVxdWVzdBogLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVzcG9uc2USVAoJQXBwZW5kTG9nEiIuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXF1ZXN0GiMuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXNwb25zZWIGcHJvdG8z", [file_build_bazel_remote_execution_v2_remote_execution, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * A worker's right to an execution, until a time. The epoch goes up at every
@@ -128,6 +128,13 @@ export type RegisterRequest = Message<"grange.worker.v1.RegisterRequest"> & {
    * @generated from field: string host = 32;
    */
   host: string;
+
+  /**
+   * The container images on its disk.
+   *
+   * @generated from field: grange.worker.v1.ImageList images = 33;
+   */
+  images?: ImageList | undefined;
 };
 
 /**
@@ -136,6 +143,27 @@ export type RegisterRequest = Message<"grange.worker.v1.RegisterRequest"> & {
  */
 export const RegisterRequestSchema: GenMessage<RegisterRequest> = /*@__PURE__*/
   messageDesc(file_grange_worker_v1_worker, 1);
+
+/**
+ * Container images that a worker need not pull.
+ *
+ * @generated from message grange.worker.v1.ImageList
+ */
+export type ImageList = Message<"grange.worker.v1.ImageList"> & {
+  /**
+   * The first 16 hexadecimal digits of their digests, those used last first; at most 64.
+   *
+   * @generated from field: repeated string keys = 1;
+   */
+  keys: string[];
+};
+
+/**
+ * Describes the message grange.worker.v1.ImageList.
+ * Use `create(ImageListSchema)` to create a new message.
+ */
+export const ImageListSchema: GenMessage<ImageList> = /*@__PURE__*/
+  messageDesc(file_grange_worker_v1_worker, 2);
 
 /**
  * @generated from message grange.worker.v1.RegisterResponse
@@ -157,7 +185,7 @@ export type RegisterResponse = Message<"grange.worker.v1.RegisterResponse"> & {
  * Use `create(RegisterResponseSchema)` to create a new message.
  */
 export const RegisterResponseSchema: GenMessage<RegisterResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 2);
+  messageDesc(file_grange_worker_v1_worker, 3);
 
 /**
  * @generated from message grange.worker.v1.ClaimRequest
@@ -189,7 +217,7 @@ export type ClaimRequest = Message<"grange.worker.v1.ClaimRequest"> & {
  * Use `create(ClaimRequestSchema)` to create a new message.
  */
 export const ClaimRequestSchema: GenMessage<ClaimRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 3);
+  messageDesc(file_grange_worker_v1_worker, 4);
 
 /**
  * @generated from message grange.worker.v1.ClaimResponse
@@ -206,7 +234,7 @@ export type ClaimResponse = Message<"grange.worker.v1.ClaimResponse"> & {
  * Use `create(ClaimResponseSchema)` to create a new message.
  */
 export const ClaimResponseSchema: GenMessage<ClaimResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 4);
+  messageDesc(file_grange_worker_v1_worker, 5);
 
 /**
  * @generated from message grange.worker.v1.Work
@@ -266,7 +294,7 @@ export type Work = Message<"grange.worker.v1.Work"> & {
  * Use `create(WorkSchema)` to create a new message.
  */
 export const WorkSchema: GenMessage<Work> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 5);
+  messageDesc(file_grange_worker_v1_worker, 6);
 
 /**
  * @generated from message grange.worker.v1.Secret
@@ -290,7 +318,7 @@ export type Secret = Message<"grange.worker.v1.Secret"> & {
  * Use `create(SecretSchema)` to create a new message.
  */
 export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 6);
+  messageDesc(file_grange_worker_v1_worker, 7);
 
 /**
  * @generated from message grange.worker.v1.LookAheadRequest
@@ -319,7 +347,7 @@ export type LookAheadRequest = Message<"grange.worker.v1.LookAheadRequest"> & {
  * Use `create(LookAheadRequestSchema)` to create a new message.
  */
 export const LookAheadRequestSchema: GenMessage<LookAheadRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 7);
+  messageDesc(file_grange_worker_v1_worker, 8);
 
 /**
  * @generated from message grange.worker.v1.LookAheadResponse
@@ -338,7 +366,7 @@ export type LookAheadResponse = Message<"grange.worker.v1.LookAheadResponse"> & 
  * Use `create(LookAheadResponseSchema)` to create a new message.
  */
 export const LookAheadResponseSchema: GenMessage<LookAheadResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 8);
+  messageDesc(file_grange_worker_v1_worker, 9);
 
 /**
  * @generated from message grange.worker.v1.Ahead
@@ -365,7 +393,7 @@ export type Ahead = Message<"grange.worker.v1.Ahead"> & {
  * Use `create(AheadSchema)` to create a new message.
  */
 export const AheadSchema: GenMessage<Ahead> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 9);
+  messageDesc(file_grange_worker_v1_worker, 10);
 
 /**
  * @generated from message grange.worker.v1.HeartbeatRequest
@@ -399,6 +427,13 @@ export type HeartbeatRequest = Message<"grange.worker.v1.HeartbeatRequest"> & {
    * @generated from field: string trouble = 5;
    */
   trouble: string;
+
+  /**
+   * Left out while they are the same as before.
+   *
+   * @generated from field: grange.worker.v1.ImageList images = 6;
+   */
+  images?: ImageList | undefined;
 };
 
 /**
@@ -406,7 +441,7 @@ export type HeartbeatRequest = Message<"grange.worker.v1.HeartbeatRequest"> & {
  * Use `create(HeartbeatRequestSchema)` to create a new message.
  */
 export const HeartbeatRequestSchema: GenMessage<HeartbeatRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 10);
+  messageDesc(file_grange_worker_v1_worker, 11);
 
 /**
  * @generated from message grange.worker.v1.HeartbeatResponse
@@ -439,7 +474,7 @@ export type HeartbeatResponse = Message<"grange.worker.v1.HeartbeatResponse"> & 
  * Use `create(HeartbeatResponseSchema)` to create a new message.
  */
 export const HeartbeatResponseSchema: GenMessage<HeartbeatResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 11);
+  messageDesc(file_grange_worker_v1_worker, 12);
 
 /**
  * @generated from message grange.worker.v1.CancellationsRequest
@@ -474,7 +509,7 @@ export type CancellationsRequest = Message<"grange.worker.v1.CancellationsReques
  * Use `create(CancellationsRequestSchema)` to create a new message.
  */
 export const CancellationsRequestSchema: GenMessage<CancellationsRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 12);
+  messageDesc(file_grange_worker_v1_worker, 13);
 
 /**
  * @generated from message grange.worker.v1.CancellationsResponse
@@ -493,7 +528,7 @@ export type CancellationsResponse = Message<"grange.worker.v1.CancellationsRespo
  * Use `create(CancellationsResponseSchema)` to create a new message.
  */
 export const CancellationsResponseSchema: GenMessage<CancellationsResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 13);
+  messageDesc(file_grange_worker_v1_worker, 14);
 
 /**
  * Left out for what is over in a moment: the metadata of its result says when it started.
@@ -517,7 +552,7 @@ export type StartedRequest = Message<"grange.worker.v1.StartedRequest"> & {
  * Use `create(StartedRequestSchema)` to create a new message.
  */
 export const StartedRequestSchema: GenMessage<StartedRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 14);
+  messageDesc(file_grange_worker_v1_worker, 15);
 
 /**
  * @generated from message grange.worker.v1.StartedResponse
@@ -534,7 +569,7 @@ export type StartedResponse = Message<"grange.worker.v1.StartedResponse"> & {
  * Use `create(StartedResponseSchema)` to create a new message.
  */
 export const StartedResponseSchema: GenMessage<StartedResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 15);
+  messageDesc(file_grange_worker_v1_worker, 16);
 
 /**
  * @generated from message grange.worker.v1.ReleaseRequest
@@ -551,7 +586,7 @@ export type ReleaseRequest = Message<"grange.worker.v1.ReleaseRequest"> & {
  * Use `create(ReleaseRequestSchema)` to create a new message.
  */
 export const ReleaseRequestSchema: GenMessage<ReleaseRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 16);
+  messageDesc(file_grange_worker_v1_worker, 17);
 
 /**
  * @generated from message grange.worker.v1.ReleaseResponse
@@ -564,7 +599,7 @@ export type ReleaseResponse = Message<"grange.worker.v1.ReleaseResponse"> & {
  * Use `create(ReleaseResponseSchema)` to create a new message.
  */
 export const ReleaseResponseSchema: GenMessage<ReleaseResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 17);
+  messageDesc(file_grange_worker_v1_worker, 18);
 
 /**
  * What the rules of an action found in its log. It travels inside of the result, as
@@ -597,7 +632,7 @@ export type Findings = Message<"grange.worker.v1.Findings"> & {
  * Use `create(FindingsSchema)` to create a new message.
  */
 export const FindingsSchema: GenMessage<Findings> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 18);
+  messageDesc(file_grange_worker_v1_worker, 19);
 
 /**
  * @generated from message grange.worker.v1.ErrorLine
@@ -621,7 +656,7 @@ export type ErrorLine = Message<"grange.worker.v1.ErrorLine"> & {
  * Use `create(ErrorLineSchema)` to create a new message.
  */
 export const ErrorLineSchema: GenMessage<ErrorLine> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 19);
+  messageDesc(file_grange_worker_v1_worker, 20);
 
 /**
  * @generated from message grange.worker.v1.FoundNumber
@@ -655,7 +690,7 @@ export type FoundNumber = Message<"grange.worker.v1.FoundNumber"> & {
  * Use `create(FoundNumberSchema)` to create a new message.
  */
 export const FoundNumberSchema: GenMessage<FoundNumber> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 20);
+  messageDesc(file_grange_worker_v1_worker, 21);
 
 /**
  * What the whole process tree used.
@@ -691,7 +726,7 @@ export type Usage = Message<"grange.worker.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 21);
+  messageDesc(file_grange_worker_v1_worker, 22);
 
 /**
  * What an execution took of its machine, for whoever reads the result. It travels beside
@@ -757,6 +792,20 @@ export type ResourceUsage = Message<"grange.worker.v1.ResourceUsage"> & {
    * @generated from field: int32 kept_layers = 10;
    */
   keptLayers: number;
+
+  /**
+   * The container image that it ran in, as sha256:…; empty without one.
+   *
+   * @generated from field: string image_digest = 11;
+   */
+  imageDigest: string;
+
+  /**
+   * How long it waited until its images were on the machine; no part of its run.
+   *
+   * @generated from field: google.protobuf.Duration image_pull = 12;
+   */
+  imagePull?: Duration | undefined;
 };
 
 /**
@@ -764,7 +813,7 @@ export type ResourceUsage = Message<"grange.worker.v1.ResourceUsage"> & {
  * Use `create(ResourceUsageSchema)` to create a new message.
  */
 export const ResourceUsageSchema: GenMessage<ResourceUsage> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 22);
+  messageDesc(file_grange_worker_v1_worker, 23);
 
 /**
  * @generated from message grange.worker.v1.Finished
@@ -817,7 +866,7 @@ export type Finished = Message<"grange.worker.v1.Finished"> & {
  * Use `create(FinishedSchema)` to create a new message.
  */
 export const FinishedSchema: GenMessage<Finished> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 23);
+  messageDesc(file_grange_worker_v1_worker, 24);
 
 /**
  * @generated from message grange.worker.v1.FinishRequest
@@ -844,7 +893,7 @@ export type FinishRequest = Message<"grange.worker.v1.FinishRequest"> & {
  * Use `create(FinishRequestSchema)` to create a new message.
  */
 export const FinishRequestSchema: GenMessage<FinishRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 24);
+  messageDesc(file_grange_worker_v1_worker, 25);
 
 /**
  * @generated from message grange.worker.v1.FinishResponse
@@ -863,7 +912,7 @@ export type FinishResponse = Message<"grange.worker.v1.FinishResponse"> & {
  * Use `create(FinishResponseSchema)` to create a new message.
  */
 export const FinishResponseSchema: GenMessage<FinishResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 25);
+  messageDesc(file_grange_worker_v1_worker, 26);
 
 /**
  * @generated from enum grange.worker.v1.FinishResponse.Verdict
@@ -896,7 +945,7 @@ export type FinishResponse_Verdict = (typeof FinishResponse_Verdict)[keyof typeo
  * Describes the enum grange.worker.v1.FinishResponse.Verdict.
  */
 export const FinishResponse_VerdictSchema: GenEnum<FinishResponse_Verdict> = /*@__PURE__*/
-  enumDesc(file_grange_worker_v1_worker, 25, 0);
+  enumDesc(file_grange_worker_v1_worker, 26, 0);
 
 /**
  * @generated from message grange.worker.v1.AppendLogRequest
@@ -923,7 +972,7 @@ export type AppendLogRequest = Message<"grange.worker.v1.AppendLogRequest"> & {
  * Use `create(AppendLogRequestSchema)` to create a new message.
  */
 export const AppendLogRequestSchema: GenMessage<AppendLogRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 26);
+  messageDesc(file_grange_worker_v1_worker, 27);
 
 /**
  * @generated from message grange.worker.v1.AppendLogResponse
@@ -947,7 +996,7 @@ export type AppendLogResponse = Message<"grange.worker.v1.AppendLogResponse"> & 
  * Use `create(AppendLogResponseSchema)` to create a new message.
  */
 export const AppendLogResponseSchema: GenMessage<AppendLogResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 27);
+  messageDesc(file_grange_worker_v1_worker, 28);
 
 /**
  * @generated from enum grange.worker.v1.Outcome
