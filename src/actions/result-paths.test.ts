@@ -36,7 +36,6 @@ test.each<[string, Parameters<typeof resultWith>[0], string]>([
   ["an absolute directory", folders("/"), "absolute"],
   ["one directory twice, once with a slash", folders("a", "a/"), "twice"],
   ["a directory that climbs", folders(".."), '".."'],
-  ["an absolute symlink", link("a", "/etc/passwd"), "absolute"],
   ["a symlink that climbs", link("a/b", "../../c"), "climbs"],
   ["a symlink that climbs through another", link("a", "up/../../x"), "behind a name"],
   ["a symlink to nothing", link("a", ""), "nothing"],
@@ -45,7 +44,7 @@ test.each<[string, Parameters<typeof resultWith>[0], string]>([
     { ...link("a", "b"), outputFileSymlinks: [{ path: "a", target: "c" }] },
     "twice",
   ],
-  ["a symlink in an old field", { outputFileSymlinks: [{ path: "a", target: "/" }] }, "absolute"],
+  ["a symlink in an old field", { outputFileSymlinks: [{ path: "a", target: "" }] }, "nothing"],
   ["another old field", { outputDirectorySymlinks: [{ path: "a", target: ".." }] }, "climbs"],
 ])("%s may not", (_, init, problem) => {
   expect(() => assertLegalOutputs(resultWith(init))).toThrow(problem);

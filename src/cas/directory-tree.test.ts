@@ -115,7 +115,6 @@ describe("a tree of directories", () => {
     ["an absolute path", [file("/etc/passwd")], "absolute"],
     ["a path that climbs", [file("a/../../b")], '".."'],
     ["a symlink that climbs", [link("a/b", "../../c")], "climbs"],
-    ["an absolute symlink", [link("a", "/etc/passwd")], "absolute"],
     ["a NUL", [file("a\0")], "NUL"],
   ])("refuses %s", (_, entries, problem) => {
     expect(() => buildDirectoryTree(entries)).toThrow(problem);

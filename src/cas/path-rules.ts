@@ -40,7 +40,8 @@ export function problemOfPath(path: string): string | undefined {
 /**
  * Returns the problem of the target of the symlink at a path; undefined when it is legal.
  *
- * `..` may only be at the front. There it refers to the directories that contain the link, and those are real
+ * An absolute target is legal: a command resolves it in its own sandbox, and nothing else follows links of a tree. In a
+ * relative one, `..` may only be at the front. There it refers to the directories that contain the link, and those are real
  * directories. After a name, it would start at the target of that name, which may be another link: `up/../..` can leave
  * the root although it counts as inside.
  */
@@ -49,8 +50,16 @@ export function problemOfTarget(path: string, target: string): string | undefine
   return problemOfTargetAnywhere(target);
 }
 
+/** The same for a tree that is written outside of a sandbox, or that comes from a checkout: no link may leave it. */
+export function problemOfContainedTarget(path: string, target: string): string | undefined {
+  return target.startsWith("/")
+    ? "is a symlink to an absolute path"
+    : problemOfTarget(path, target);
+}
+
 /** Returns how many directories above the root a legal target of the symlink at a path leads; 0 when it stays below. */
 export function levelsAboveRoot(path: string, target: string): number {
+  if (target.startsWith("/")) return 0;
   const names = target.split("/").filter((name) => name !== "" && name !== ".");
   const firstName = names.findIndex((name) => name !== "..");
   const climbs = firstName === -1 ? names.length : firstName;
@@ -63,21 +72,19 @@ export function levelsAboveRoot(path: string, target: string): number {
  */
 export function problemOfTargetAnywhere(target: string): string | undefined {
   if (target === "") return "is a symlink to nothing";
-  if (target.startsWith("/")) return "is a symlink to an absolute path";
   if (Buffer.byteLength(target) > maxTargetBytes) {
     return `is a symlink to a path longer than ${maxTargetBytes} bytes`;
   }
-  let descended = false;
-  for (const name of target.split("/")) {
-    if (name === "" || name === ".") continue;
-    if (name !== "..") {
-      descended = true;
-    } else if (descended) {
-      return 'is a symlink with ".." behind a name';
-    }
-  }
+  if (!target.startsWith("/") && climbsAfterName(target))
+    return 'is a symlink with ".." behind a name';
   const problem = problemOfText(target);
   return problem && `is a symlink whose target ${problem}`;
+}
+
+function climbsAfterName(target: string): boolean {
+  const names = target.split("/").filter((name) => name !== "" && name !== ".");
+  const firstName = names.findIndex((name) => name !== "..");
+  return firstName !== -1 && names.slice(firstName).includes("..");
 }
 
 /** Joins a directory and a path; either may be the root, "". */
@@ -91,6 +98,10 @@ export function assertLegalPath(path: string): void {
 
 export function assertLegalSymlink(path: string, target: string): void {
   refuse(path, problemOfPath(path) ?? problemOfTarget(path, target));
+}
+
+export function assertContainedSymlink(path: string, target: string): void {
+  refuse(path, problemOfPath(path) ?? problemOfContainedTarget(path, target));
 }
 
 /** Throws `invalid_argument` for a path with a problem. */

@@ -1,4 +1,4 @@
-import { problemOfTarget } from "#cas/path-rules.ts";
+import { problemOfContainedTarget } from "#cas/path-rules.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -52,7 +52,7 @@ export async function importTree(
       continue;
     }
     const target = targets.get(path) ?? "";
-    const why = problemOfTarget(path, target);
+    const why = problemOfContainedTarget(path, target);
     if (why) skipped.push({ path, why });
     else entries.push({ kind: "symlink", path, target });
   }

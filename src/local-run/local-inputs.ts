@@ -6,7 +6,7 @@ import { outputTrees } from "#actions/output-trees.ts";
 import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
 import { layOver } from "#cas/lay-over.ts";
 import type { Overlay } from "#cas/merge-trees.ts";
-import { problemOfTarget } from "#cas/path-rules.ts";
+import { problemOfContainedTarget } from "#cas/path-rules.ts";
 import type { TreeEntry, TreePart } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -154,7 +154,9 @@ export class LocalInputs {
     const entries = (await this.#entries(below))
       .map((entry) => ({ ...entry, path: entry.path.slice(path.length + 1) }))
       // A link out of the output, such as npm makes for a workspace, is not a part of an output tree.
-      .filter((entry) => entry.kind !== "symlink" || !problemOfTarget(entry.path, entry.target));
+      .filter(
+        (entry) => entry.kind !== "symlink" || !problemOfContainedTarget(entry.path, entry.target),
+      );
     const digest = await uploadDirectories(store, buildDirectoryTree([...entries, ...empty]));
     return { kind: "subtree", path, digest };
   }

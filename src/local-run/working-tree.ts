@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { problemOfPath, problemOfTarget } from "#cas/path-rules.ts";
+import { problemOfContainedTarget, problemOfPath } from "#cas/path-rules.ts";
 import { sortedByPath } from "#cas/tree-entry.ts";
 import { Fault } from "#core/fault.ts";
 import type { Git } from "#git/run-git.ts";
@@ -53,7 +53,7 @@ export function entryAt(root: string, path: string): WorkingEntry | undefined {
   if (found === undefined || problemOfPath(path) !== undefined) return undefined;
   if (found.isSymbolicLink()) {
     const target = readlinkSync(join(root, path));
-    return problemOfTarget(path, target) === undefined
+    return problemOfContainedTarget(path, target) === undefined
       ? { kind: "symlink", path, target }
       : undefined;
   }

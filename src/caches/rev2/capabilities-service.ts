@@ -47,7 +47,7 @@ export function capabilitiesService(abilities: Abilities): Method[] {
           supportedBatchUpdateCompressors: compressors,
           splitBlobSupport: false,
           spliceBlobSupport: false,
-          symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy_Value.DISALLOWED,
+          symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy_Value.ALLOWED,
         },
         executionCapabilities: {
           // Also the field with one function: older Bazel versions read only this one.

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { assertLegalPath, assertLegalSymlink } from "#cas/path-rules.ts";
+import { assertContainedSymlink, assertLegalPath } from "#cas/path-rules.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
 import { digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -21,7 +21,7 @@ export async function writeTree(
   root: string,
 ): Promise<void> {
   for (const entry of entries) {
-    if (entry.kind === "symlink") assertLegalSymlink(entry.path, entry.target);
+    if (entry.kind === "symlink") assertContainedSymlink(entry.path, entry.target);
     else assertLegalPath(entry.path);
   }
   await mkdir(root);

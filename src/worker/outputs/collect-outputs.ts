@@ -175,8 +175,9 @@ class Collector {
     return { kind: "directory", path, tree: buildDirectoryTree(entries, this.#digestFunction, at) };
   }
 
-  /** Returns the kind of a symlink's target, if no other symlink is in the path. */
+  /** Returns the kind of a symlink's target, if no other symlink is in the path, and it is not absolute. */
   async #kindOf(at: string, target: string): Promise<"file" | "directory"> {
+    if (target.startsWith("/")) return "file";
     const found = await this.#lookUp(normalize(join(dirname(at), target))).catch(() => undefined);
     return found?.isDirectory() ? "directory" : "file";
   }

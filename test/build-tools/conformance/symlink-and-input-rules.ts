@@ -1,5 +1,9 @@
+import { fromBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import {
+  type ActionResult,
+  TreeSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { Code } from "#proto/google/rpc/code_pb.ts";
 import { type ActionSpec, file, link } from "./build-tool.ts";
 import { textOf } from "./foreign-digest.ts";
@@ -17,6 +21,12 @@ function pathsIn(result: ActionResult) {
 
 export function symlinkAndInputRules(farm: () => SharedFarm): void {
   const resultOf = async (spec: ActionSpec) => (await farm().tool().run(spec)).result;
+  /** Returns the symlinks in the first output directory of a result. */
+  const linksIn = async ({ outputDirectories: [directory] }: ActionResult) => {
+    const bytes = await farm().tool().read(directory?.treeDigest);
+    const { root, children } = fromBinary(TreeSchema, bytes ?? new Uint8Array());
+    return [...(root ? [root] : []), ...children].flatMap(({ symlinks }) => symlinks);
+  };
 
   describe("Symlinks among outputs", () => {
     const make = "echo > f; mkdir d; ln -s f toFile; ln -s d toDirectory";
@@ -75,13 +85,44 @@ export function symlinkAndInputRules(farm: () => SharedFarm): void {
       expect(result.outputSymlinks).toMatchObject([{ path: "l", target: "nowhere/to/be/seen" }]);
     });
 
-    test("an absolute one is refused as Capabilities say, and the other outputs are there (recc)", async () => {
-      const { response, result } = await farm()
+    test("an absolute one is kept as Capabilities say, also in a tree (recc; venv and toolchains)", async () => {
+      const result = await resultOf({
+        script: "ln -s /usr/bin/env l; mkdir -p venv/bin; ln -s /usr/bin/env venv/bin/env",
+        command: { outputPaths: ["l", "venv"] },
+      });
+
+      expect(result.outputSymlinks).toMatchObject([{ path: "l", target: "/usr/bin/env" }]);
+      expect(await linksIn(result)).toMatchObject([{ name: "env", target: "/usr/bin/env" }]);
+    });
+
+    test("one that leaves its output directory, but not the root, is kept (pnpm, Pants' venvs)", async () => {
+      const result = await resultOf({
+        script: "mkdir -p d/bin store; echo > store/tool; ln -s ../../store/tool d/bin/tool",
+        command: { outputPaths: ["d"] },
+      });
+
+      expect(await linksIn(result)).toMatchObject([{ name: "tool", target: "../../store/tool" }]);
+    });
+
+    test("a name that is not UTF-8 fails the action, and the error names it", async () => {
+      const { response } = await farm()
         .tool()
-        .run({ script: "ln -s /etc l; echo > o", command: { outputPaths: ["l", "o"] } });
+        .run({
+          script: "mkdir d; touch \"d/$(printf 'caf\\351')\"",
+          command: { outputPaths: ["d"] },
+        });
 
       expect(response.status?.code).toBe(Code.FAILED_PRECONDITION);
-      expect(response.status?.message).toContain("absolute");
+      expect(response.status?.message).toMatch(/d\/caf.* not valid UTF-8/);
+    });
+
+    test("one that climbs out of the root is refused, and the other outputs are there", async () => {
+      const { response, result } = await farm()
+        .tool()
+        .run({ script: "ln -s ../../etc l; echo > o", command: { outputPaths: ["l", "o"] } });
+
+      expect(response.status?.code).toBe(Code.FAILED_PRECONDITION);
+      expect(response.status?.message).toContain("climbs out");
       expect(pathsIn(result)).toEqual({ files: ["o"], directories: [], symlinks: [] });
     });
   });
@@ -102,6 +143,15 @@ export function symlinkAndInputRules(farm: () => SharedFarm): void {
         });
 
       expect(textOf(result.stdoutRaw)).toBe("f\nran\nf\nf\nplain\n");
+    });
+
+    test("an absolute symlink leads where it does on the worker (Bazel's rules for toolchains)", async () => {
+      const result = await resultOf({
+        script: "readlink l; l/env echo ran; cat secret 2>/dev/null || echo hidden",
+        inputs: { l: link("/usr/bin"), secret: link("/root/.ssh/id_rsa") },
+      });
+
+      expect(textOf(result.stdoutRaw)).toBe("/usr/bin\nran\nhidden\n");
     });
 
     test("a symlink that dangles is made all the same (Pants)", async () => {
