@@ -4,6 +4,8 @@ import { Fault } from "#core/fault.ts";
 /** No image in use has as many. */
 const mostLayers = 200;
 
+const mostVolumes = 64;
+
 const BlobDigest = z.string().regex(/^sha256:[a-f0-9]{64}$/, "only sha256 digests are supported");
 
 const Descriptor = z.object({
@@ -42,6 +44,10 @@ const Config = z.object({
       Env: z.array(text).max(1_000).nullish(),
       WorkingDir: text.nullish(),
       User: text.nullish(),
+      Entrypoint: z.array(text).max(1_000).nullish(),
+      Cmd: z.array(text).max(1_000).nullish(),
+      Volumes: z.record(text, z.unknown()).nullish(),
+      ExposedPorts: z.record(z.string().max(64), z.unknown()).nullish(),
     })
     .nullish(),
   rootfs: z.object({ diff_ids: z.array(BlobDigest) }),
@@ -53,6 +59,13 @@ export interface ImageConfig {
   readonly workingDirectory: string;
   /** As the image states it: jobs always run as the user of the sandbox. */
   readonly user: string;
+  /** What a service of the image starts: its entry point, and the arguments of it. */
+  readonly entrypoint: readonly string[];
+  readonly command: readonly string[];
+  /** Absolute paths of directories in which its programs write. */
+  readonly volumes: readonly string[];
+  /** TCP ports on which its programs listen. */
+  readonly ports: readonly number[];
   readonly diffIds: readonly string[];
 }
 
@@ -82,6 +95,29 @@ export function parseManifest(bytes: Uint8Array, name: string): ManifestOrIndex 
     return { kind: "index", manifests: index.manifests };
   }
   return { kind: "manifest", manifest: read(Manifest, json, `the manifest of ${name}`) };
+}
+
+/** An image has few signatures; each costs a request. */
+const mostSignatures = 16;
+
+const SignatureManifest = z.object({
+  schemaVersion: z.literal(2),
+  layers: z
+    .array(Descriptor.extend({ annotations: z.record(z.string(), z.string()).optional() }))
+    .max(1_000),
+});
+
+/** Parses a manifest of signatures, as cosign writes it. Throws `invalid_argument`. */
+export function parseSignatureManifest(
+  bytes: Uint8Array,
+  name: string,
+): { readonly descriptor: Descriptor; readonly signature: string }[] {
+  const what = `the list of signatures of ${name}`;
+  const { layers } = read(SignatureManifest, parseJson(bytes, what), what);
+  return layers.slice(0, mostSignatures).flatMap(({ annotations, ...descriptor }) => {
+    const signature = annotations?.["dev.cosignproject.cosign/signature"];
+    return signature === undefined ? [] : [{ descriptor, signature }];
+  });
 }
 
 /** Returns the image of an index for Linux on this architecture. Throws `invalid_argument` when there is none. */
@@ -125,6 +161,14 @@ export function parseImageConfig(
     environment,
     workingDirectory: config?.WorkingDir ?? "",
     user: config?.User ?? "",
+    entrypoint: config?.Entrypoint ?? [],
+    command: config?.Cmd ?? [],
+    volumes: Object.keys(config?.Volumes ?? {}).slice(0, mostVolumes),
+    ports: Object.keys(config?.ExposedPorts ?? {})
+      .flatMap((port) => /^(\d{1,5})(?:\/tcp)?$/.exec(port)?.[1] ?? [])
+      .map(Number)
+      .filter((port) => port > 0 && port < 65_536)
+      .toSorted((a, b) => a - b),
     diffIds: rootfs.diff_ids,
   };
 }

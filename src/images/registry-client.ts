@@ -10,8 +10,10 @@ import {
   type ImageManifest,
   parseImageConfig,
   parseManifest,
+  parseSignatureManifest,
 } from "./image-manifest.ts";
 import { type ImageReference, imageName } from "./image-reference.ts";
+import { type ImageSignature, signatureTag } from "./image-signatures.ts";
 import { basicHeader, bearerHeader, bytesWithin, parseChallenge } from "./registry-access.ts";
 import type { AllowedRegistry, RegistryCredentials } from "./registry-settings.ts";
 
@@ -24,6 +26,8 @@ const manifestTypes = [
 
 const mostManifestBytes = 4 * 1024 * 1024;
 const mostConfigBytes = 8 * 1024 * 1024;
+/** The text that a signature signs has some hundred bytes. */
+const mostPayloadBytes = 64 * 1024;
 /** A registry that sends nothing for this long is tried again. */
 const longestSilenceMs = 60_000;
 const mostAttempts = 5;
@@ -93,6 +97,32 @@ export class RegistryClient {
       return verified(await bytesWithin(answer, mostConfigBytes), manifest.config.digest, path);
     });
     return { digest, manifest, config: parseImageConfig(config, manifest, name) };
+  }
+
+  /** Returns the signatures that cosign has stored beside an image; none when there are none. */
+  async signatures(
+    reference: ImageReference,
+    digest: string,
+    signal?: AbortSignal,
+  ): Promise<readonly ImageSignature[]> {
+    const manifest = await this.#readManifest(reference, signatureTag(digest), signal).catch(
+      (reason: unknown) => {
+        if (reason instanceof Fault && reason.code === "invalid_argument") return undefined;
+        throw reason;
+      },
+    );
+    if (manifest === undefined) return [];
+    const layers = parseSignatureManifest(manifest.bytes, imageName(reference));
+    const found: ImageSignature[] = [];
+    for (const { descriptor, signature } of layers) {
+      const payload = await this.#retrying(reference, async (origin) => {
+        const path = `/v2/${reference.repository}/blobs/${descriptor.digest}`;
+        const answer = await this.#get(origin, reference, path, {}, signal);
+        return verified(await bytesWithin(answer, mostPayloadBytes), descriptor.digest, path);
+      });
+      found.push({ payload, signature });
+    }
+    return found;
   }
 
   /**

@@ -93,7 +93,8 @@ for (const { sandbox, need } of sandboxes) {
       return `${text(result?.stdoutRaw)}${text(result?.stderrRaw)}${message}`;
     };
 
-    test("the worker offers to run images", () => {
+    test("the worker offers to run images", async () => {
+      await run({});
       expect(farm.registered?.platform["grange-images"]).toBe("oci");
       expect(farm.registered?.facilities["images"]).toContain(registry.host);
     });

@@ -6,7 +6,9 @@ import { z } from "zod";
 import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { removeLeftovers, tempFileIn } from "#cas/temp-file.ts";
 import { Fault } from "#core/fault.ts";
+import type { ImageConfig } from "#images/image-manifest.ts";
 import { type ImageReference, imageName, parseImageReference } from "#images/image-reference.ts";
+import { requireSignature, ruleFor, type SignaturePolicy } from "#images/image-signatures.ts";
 import type { DescribedImage, RegistryClient } from "#images/registry-client.ts";
 import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { ownOwner } from "#machine/owner.ts";
@@ -22,13 +24,16 @@ import { writeRoot } from "./write-root.ts";
 const run = promisify(execFile);
 
 /** Changes when roots are made in another way; roots of other formats are then unused and evicted. */
-const rootFormat = 1;
+const rootFormat = 2;
 
 /** A tag is resolved again after this time. */
 const tagValidMs = 5 * 60_000;
 
 /** Nobody needs a layer of this age that is in no image: its pull has failed. */
 const abandonedAfterMs = 60 * 60_000;
+
+/** The most images that the farm hears of. */
+const mostKeys = 64;
 
 const mostBlobBytes = 8 * 1024 ** 3;
 
@@ -37,6 +42,10 @@ const RootFacts = z.object({
   environment: z.array(z.tuple([z.string(), z.string()])),
   user: z.string(),
   workingDirectory: z.string(),
+  entrypoint: z.array(z.string()),
+  command: z.array(z.string()),
+  volumes: z.array(z.string()),
+  ports: z.array(z.number()),
   layers: z.array(z.string()),
 });
 
@@ -46,12 +55,19 @@ export interface OpenImage {
   readonly digest: string;
   readonly root: string;
   readonly environment: readonly (readonly [name: string, value: string])[];
+  /** What a service of the image needs. */
+  readonly service: ServiceOfImage;
   /** How long the caller waited for a pull; 0 for an image that was here. */
   readonly pulledMs: number;
   readonly release: () => void;
   /** Keeps the image for another user while somebody has it; undefined when nobody has. */
   readonly retain: () => (() => void) | undefined;
 }
+
+export type ServiceOfImage = Pick<
+  ImageConfig,
+  "entrypoint" | "command" | "volumes" | "ports" | "workingDirectory"
+>;
 
 interface ImageStoreLimits extends LayerLimits {
   /** The size of all layers together, in bytes. */
@@ -65,6 +81,7 @@ interface ImageStoreLimits extends LayerLimits {
  *     layers/<sha256>/index.json   its paths; written last
  *     roots/<sha256>-<format>/root the merged root file system, of hard links into layers
  *     roots/…/image.json           settings, and the layers that it needs
+ *     roots/…/signed-<keys>        its signature by one of these keys was verified
  *     in-use/<name>~<owner>        keeps a root or a layer from eviction while its owner lives
  *     temp/                        blobs, layers and roots that are being made; renamed when complete
  */
@@ -72,14 +89,21 @@ export class ImageStore {
   readonly #directory: string;
   readonly #client: RegistryClient;
   readonly #limits: ImageStoreLimits;
+  readonly #policy: SignaturePolicy;
   readonly #marks: InUseMarks;
   readonly #pulling = new Map<string, Promise<void>>();
   readonly #tags = new Map<string, { readonly digest: string; readonly untilMs: number }>();
 
-  private constructor(directory: string, client: RegistryClient, limits: ImageStoreLimits) {
+  private constructor(
+    directory: string,
+    client: RegistryClient,
+    limits: ImageStoreLimits,
+    policy: SignaturePolicy,
+  ) {
     this.#directory = directory;
     this.#client = client;
     this.#limits = limits;
+    this.#policy = policy;
     this.#marks = new InUseMarks(join(directory, "in-use"), ownOwner());
   }
 
@@ -87,11 +111,12 @@ export class ImageStore {
     directory: string,
     client: RegistryClient,
     limits: ImageStoreLimits,
+    policy: SignaturePolicy = { rules: [] },
   ): Promise<ImageStore> {
     for (const name of ["layers", "roots", "in-use", "temp"]) {
       makePrivateDirectory(join(directory, name));
     }
-    const store = new ImageStore(directory, client, limits);
+    const store = new ImageStore(directory, client, limits, policy);
     await removeLeftovers(join(directory, "temp"));
     return store;
   }
@@ -112,7 +137,10 @@ export class ImageStore {
     await this.#marks.mark(key);
     try {
       const wasHere = await exists(join(this.#root(key), "image.json"));
+      // Before the layers: an image that may not run is not pulled.
+      const verifiedBy = await this.#requireSignature(pinned, key);
       if (!wasHere) await this.#once(`root ${key}`, () => this.#pull(pinned, key));
+      if (verifiedBy !== undefined) await writeFile(verifiedBy, "");
       const facts = RootFacts.parse(
         JSON.parse(await readFile(join(this.#root(key), "image.json"), "utf8")),
       );
@@ -121,6 +149,7 @@ export class ImageStore {
         digest,
         root: join(this.#root(key), "root"),
         environment: facts.environment,
+        service: facts,
         pulledMs: wasHere ? 0 : performance.now() - began,
         release: () => this.#marks.unmark(key),
         retain: () => (this.#marks.retain(key) ? () => this.#marks.unmark(key) : undefined),
@@ -129,6 +158,26 @@ export class ImageStore {
       this.#marks.unmark(key);
       throw reason;
     }
+  }
+
+  /** Returns the first 16 digits of the digests of the images on this machine, those used last first. */
+  async keys(): Promise<readonly string[]> {
+    const names = await readdir(join(this.#directory, "roots"));
+    const own = names.filter((name) => name.endsWith(`-${rootFormat}`));
+    const used = await mapAtMost(4, own, async (name) => ({
+      key: name.slice(0, 16),
+      atMs: (await stat(this.#root(name)).catch(() => undefined))?.mtimeMs ?? 0,
+    }));
+    return used
+      .toSorted((a, b) => b.atMs - a.atMs)
+      .slice(0, mostKeys)
+      .map(({ key }) => key);
+  }
+
+  /** Returns how many images are here, and the size of their layers, in bytes. */
+  async standing(): Promise<{ readonly images: number; readonly bytes: number }> {
+    const [roots, layers] = await Promise.all([this.#roots(), this.#layers()]);
+    return { images: roots.length, bytes: layers.reduce((sum, { bytes }) => sum + bytes, 0) };
   }
 
   /** Removes images that were not used for longest until the layers are within the limit. */
@@ -167,6 +216,23 @@ export class ImageStore {
     if (this.#tags.size > 10_000) this.#tags.clear();
     this.#tags.set(name, { digest, untilMs: Date.now() + tagValidMs });
     return digest;
+  }
+
+  /**
+   * Checks the signature of an image if the operator requires one. Returns the file that records this; undefined when
+   * nothing is required, or it was checked before.
+   */
+  async #requireSignature(
+    reference: ImageReference & { readonly digest: string },
+    key: string,
+  ): Promise<string | undefined> {
+    const rule = ruleFor(this.#policy, reference);
+    if (rule === undefined) return undefined;
+    const record = join(this.#root(key), `signed-${rule.name}`);
+    if (await exists(record)) return undefined;
+    const signatures = await this.#client.signatures(reference, reference.digest);
+    requireSignature(rule, reference, reference.digest, signatures);
+    return record;
   }
 
   #once(key: string, make: () => Promise<void>): Promise<void> {
@@ -245,12 +311,16 @@ export class ImageStore {
     const tree = mergeLayers(layers);
     const fileOf = (layer: number, number: number) =>
       join(this.#layerPath(hexes[layer] ?? ""), `${number}`);
-    await prepareRoot(tree, fileOf);
+    await prepareRoot(tree, fileOf, config.volumes);
     const facts: z.infer<typeof RootFacts> = {
       name: imageName(reference),
       environment: config.environment.map(([name, value]) => [name, value]),
       user: config.user,
       workingDirectory: config.workingDirectory,
+      entrypoint: [...config.entrypoint],
+      command: [...config.command],
+      volumes: [...config.volumes],
+      ports: [...config.ports],
       layers: [...hexes],
     };
     const directory = this.#temp();

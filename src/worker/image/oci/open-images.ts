@@ -1,4 +1,6 @@
 import { messageOf } from "#core/fault.ts";
+import { memorySizeText } from "#core/memory-size.ts";
+import { parseSignaturePolicy } from "#images/image-signatures.ts";
 import { RegistryClient } from "#images/registry-client.ts";
 import { parseRegistries, readCredentials } from "#images/registry-settings.ts";
 import { guardedFetch } from "#outgoing/guarded-fetch.ts";
@@ -17,17 +19,24 @@ const mostLayerEntries = 500_000;
 /** An image that a command can run in. */
 export interface ImageToRun
   extends ImageOfCommand,
-    Pick<OpenImage, "digest" | "root" | "environment" | "pulledMs" | "release" | "retain"> {}
+    Pick<
+      OpenImage,
+      "digest" | "root" | "environment" | "service" | "pulledMs" | "release" | "retain"
+    > {}
 
 /** Container images of this machine. */
 export interface Images {
   open(reference: string): Promise<ImageToRun>;
   trim(nowMs: number): Promise<void>;
+  /** Returns the images on the disk, by `imageKeyOf`, those used last first. */
+  keys(): Promise<readonly string[]>;
 }
 
 interface ImageSettings {
   readonly registries: string;
   readonly registryAuth?: string | undefined;
+  /** Which images must have a signature, as `parseSignaturePolicy` reads it. */
+  readonly imageKeys: string;
   readonly privateHosts: readonly string[];
   readonly imageBytes: number;
   /** The PATH of jobs. */
@@ -55,6 +64,7 @@ export async function openImages(
     return { images: undefined, text: "none: no registry is allowed (GRANGE_WORKER_REGISTRIES)" };
   const credentials =
     settings.registryAuth === undefined ? new Map() : readCredentials(settings.registryAuth);
+  const policy = parseSignaturePolicy(settings.imageKeys);
   if (!sandbox.runsImages)
     return {
       images: undefined,
@@ -75,27 +85,24 @@ export async function openImages(
     fetch: guardedFetch(() => settings.privateHosts),
     architecture: process.arch,
   });
-  const store = await ImageStore.open(directory, client, {
+  const limits = {
     bytes: Math.min(mostImageBytes, settings.imageBytes),
     entries: mostLayerEntries,
     storeBytes: settings.imageBytes,
-  });
+  };
+  const store = await ImageStore.open(directory, client, limits, policy);
   return {
-    text: `run; registries: ${registries.map(({ host }) => host).join(", ")}`,
+    text: `run; registries: ${registries.map(({ host }) => host).join(", ")}; ${await standingText(store, settings.imageBytes)}`,
     images: {
       trim: (nowMs) => store.trim(nowMs),
+      keys: () => store.keys(),
       async open(reference) {
-        const { root, digest, environment, pulledMs, release, retain } = await store.use(reference);
+        const image = await store.use(reference);
         return {
-          digest,
-          environment,
-          pulledMs,
-          root,
-          release,
-          retain,
+          ...image,
           programs,
           view: [
-            { kind: "show", path: "/", from: root },
+            { kind: "show", path: "/", from: image.root },
             { kind: "show", path: "/sys", from: "/sys" },
             { kind: "empty", path: "/run" },
             { kind: "empty", path: "/var/tmp" },
@@ -106,4 +113,10 @@ export async function openImages(
       },
     },
   };
+}
+
+async function standingText(store: ImageStore, most: number): Promise<string> {
+  const { images, bytes } = await store.standing();
+  const count = images === 1 ? "1 image" : `${images} images`;
+  return `${count}, ${memorySizeText(bytes)} of ${memorySizeText(most)}`;
 }

@@ -1,0 +1,174 @@
+import { createHash, sign as cryptoSign, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { buildImage, tarOf } from "#images/image-builder.fixture.ts";
+import { parseSignaturePolicy } from "#images/image-signatures.ts";
+import { RegistryClient } from "#images/registry-client.ts";
+import { ImageStore } from "./image-store.ts";
+
+const blobs = new Map<string, Buffer>();
+const server = createServer((request, response) => {
+  const bytes = blobs.get(request.url?.split("/").at(-1) ?? "");
+  if (bytes === undefined) response.writeHead(404).end();
+  else response.end(bytes);
+});
+let host: string;
+let directory: string;
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close());
+beforeEach(() => (directory = mkdtempSync(join(tmpdir(), "grange-image-store-"))));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const layerBytes = 100_000;
+
+function openStore(storeBytes: number, keys = ""): Promise<ImageStore> {
+  const client = new RegistryClient({
+    registries: [{ host, origins: [`http://${host}`] }],
+    credentials: new Map(),
+    fetch,
+    architecture: process.arch,
+  });
+  const limits = { bytes: 10_000_000, entries: 1_000, storeBytes };
+  return ImageStore.open(directory, client, limits, parseSignaturePolicy(keys));
+}
+
+/** An image of layers with one file each; layers of the same name are the same. */
+function image(...layers: readonly string[]): string {
+  const built = buildImage(
+    layers.map((name) => tarOf([{ path: name, content: name.repeat(layerBytes / name.length) }])),
+  );
+  for (const [digest, bytes] of built.blobs) blobs.set(digest, bytes);
+  blobs.set(built.digest, built.manifest);
+  return `${host}/store/image@${built.digest}`;
+}
+
+/** Puts a signature beside an image, as `cosign sign --key` does; `of` is the digest that the signed text names. */
+function sign(name: string, key: KeyObject, of = name.split("@")[1]): void {
+  const payload = Buffer.from(
+    JSON.stringify({
+      critical: {
+        identity: { "docker-reference": name.split("@")[0] },
+        image: { "docker-manifest-digest": of },
+        type: "cosign container image signature",
+      },
+      optional: null,
+    }),
+  );
+  const digest = `sha256:${createHash("sha256").update(payload).digest("hex")}`;
+  blobs.set(digest, payload);
+  const signature = cryptoSign("sha256", payload, key).toString("base64");
+  const manifest = {
+    schemaVersion: 2,
+    config: { digest, size: payload.length },
+    layers: [
+      {
+        mediaType: "application/vnd.dev.cosign.simplesigning.v1+json",
+        digest,
+        size: payload.length,
+        annotations: { "dev.cosignproject.cosign/signature": signature },
+      },
+    ],
+  };
+  const tag = `${(name.split("@")[1] ?? "").replace(":", "-")}.sig`;
+  blobs.set(tag, Buffer.from(JSON.stringify(manifest)));
+}
+
+function keyPair(file: string) {
+  const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  writeFileSync(join(directory, file), pair.publicKey.export({ type: "spki", format: "pem" }));
+  return { privateKey: pair.privateKey, file: join(directory, file) };
+}
+
+const keyOf = (name: string) => name.split("@sha256:")[1]?.slice(0, 16);
+
+test("the images that were not used for longest are removed, with layers that no other image has", async () => {
+  const store = await openStore(3.5 * layerBytes);
+  const [old, used, newest] = [image("base", "old"), image("base", "used"), image("new")];
+  for (const name of [old, used, old, newest, used]) {
+    (await store.use(name)).release();
+    // The time of the last use is that of a file.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(await store.keys()).toEqual([keyOf(used), keyOf(newest), keyOf(old)]);
+
+  await store.trim(Date.now());
+
+  expect(await store.keys()).toEqual([keyOf(used), keyOf(newest)]);
+  expect(readdirSync(join(directory, "layers"))).toHaveLength(3);
+  expect(readdirSync(join(directory, "temp"))).toEqual([]);
+  const again = await store.use(old);
+  expect(existsSync(join(again.root, "old"))).toBe(true);
+});
+
+test("an image in use stays, however full the store is, and is removed when it is released", async () => {
+  const store = await openStore(1);
+  const held = await store.use(image("held"));
+  (await store.use(image("idle"))).release();
+
+  await store.trim(Date.now());
+  expect(existsSync(join(held.root, "held"))).toBe(true);
+  expect(readdirSync(join(directory, "roots"))).toHaveLength(1);
+
+  held.release();
+  await store.trim(Date.now());
+  expect(readdirSync(join(directory, "roots"))).toEqual([]);
+  expect(readdirSync(join(directory, "layers"))).toEqual([]);
+});
+
+test("the standing of the store counts images and their layers once", async () => {
+  const store = await openStore(10 * layerBytes);
+  for (const name of [image("base", "one"), image("base", "two")])
+    (await store.use(name)).release();
+
+  const { images, bytes } = await store.standing();
+
+  expect(images).toBe(2);
+  expect(bytes).toBeGreaterThan(3 * layerBytes);
+  expect(bytes).toBeLessThan(4 * layerBytes);
+});
+
+test("with keys of the operator, only images run that one of them has signed", async () => {
+  const [own, foreign] = [keyPair("own.pub"), keyPair("foreign.pub")];
+  const names = ["good", "unsigned", "by another", "of another"].map((layer) => image(layer));
+  const [good = "", unsigned = "", byAnother = "", ofAnother = ""] = names;
+  sign(good, own.privateKey);
+  sign(byAnother, foreign.privateKey);
+  sign(ofAnother, own.privateKey, good.split("@")[1]);
+  const store = await openStore(1_000_000, own.file);
+
+  (await store.use(good)).release();
+  await expect(store.use(unsigned)).rejects.toThrow("it has no signature");
+  for (const name of [byAnother, ofAnother])
+    await expect(store.use(name)).rejects.toThrow("none of its 1 signatures");
+
+  expect(await store.keys()).toEqual([keyOf(good)]);
+  expect(readdirSync(join(directory, "layers"))).toHaveLength(1);
+});
+
+test("an image that was pulled before needs its signature, too; the pattern says which images do", async () => {
+  const own = keyPair("own.pub");
+  const name = image("before");
+  (await (await openStore(1_000_000)).use(name)).release();
+
+  const strict = await openStore(1_000_000, `${host}/store/*=${own.file}`);
+  await expect(strict.use(name)).rejects.toThrow("it has no signature");
+  const other = await openStore(1_000_000, `${host}/other/*=${own.file}`);
+  (await other.use(name)).release();
+  sign(name, own.privateKey);
+  (await strict.use(name)).release();
+  blobs.delete(`${(name.split("@")[1] ?? "").replace(":", "-")}.sig`);
+  (await strict.use(name)).release();
+
+  await expect(async () => openStore(1, join(directory, "absent.pub"))).rejects.toThrow(
+    "has no public key",
+  );
+});
