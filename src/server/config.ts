@@ -116,6 +116,8 @@ export const ServerConfig = z.object({
     .transform((list) => list.split(",").map((host) => host.trim()))
     .transform((hosts) => hosts.filter((host) => host !== ""))
     .optional(),
+  /** Properties of clients' actions that mean others, as `parsePlatformAliases` reads them. */
+  platformAliases: z.string().optional(),
   /** Registries where the farm looks up the digests of images, as `parseRegistries` reads them. */
   registries: z.string().optional(),
   /** A file with credentials of registries, as `docker login` writes it. */
@@ -257,6 +259,7 @@ export function readServerConfig(
     sessionMs: env["GRANGE_SESSION_MS"],
     webhooks: env["GRANGE_WEBHOOKS"],
     privateHosts: env["GRANGE_PRIVATE_HOSTS"],
+    platformAliases: env["GRANGE_PLATFORM_ALIASES"] || undefined,
     registries: env["GRANGE_REGISTRIES"] || undefined,
     registryAuth: env["GRANGE_REGISTRY_AUTH"] || undefined,
     localRepositories: env["GRANGE_LOCAL_REPOSITORIES"],

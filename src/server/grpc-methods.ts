@@ -122,6 +122,7 @@ export function grpcMethods(
         callers,
         lookUpResult,
         resolveImage,
+        platformAliases: services.platformAliases,
         defaultTimeoutMs,
       }),
       ...operationsService({ operations, blobsOf, callers }),

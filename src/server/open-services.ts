@@ -6,6 +6,7 @@ import { secretService } from "#access/secrets/secret-service.ts";
 import { openSecretsKey } from "#access/secrets/secrets-key.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
+import { parsePlatformAliases } from "#core/platform-aliases.ts";
 import type { Service } from "#core/service.ts";
 import { forMaintenance } from "#db/for-maintenance.ts";
 import { databaseClock } from "#execution/database-clock.ts";
@@ -65,6 +66,7 @@ export async function openServices(
         | "forges"
         | "host"
         | "privateHosts"
+        | "platformAliases"
         | "registries"
         | "registryAuth"
         | "localRepositories"
@@ -118,6 +120,7 @@ export async function openServices(
     const inProject = projectsOfJobs({ storeOf, treesOf, inputs });
     const { scaling, pricePerWorkerMinute } = config;
     const resolveImage = imageResolver(config, privateHosts);
+    const platformAliases = parsePlatformAliases(config.platformAliases ?? "");
     const queued = await openQueue({ db, clock, logger, idle, treesOf, inputs, scaling, keep });
     const { queue, operations } = queued;
     const { evaluator, cache } = await startGraphServices({
@@ -210,6 +213,7 @@ export async function openServices(
       inProject,
       evaluator,
       cache,
+      platformAliases,
       resolveImage,
       imagePulls: imagePulls(),
       sources,

@@ -159,6 +159,7 @@ async function endJob({ queue, blobsOf }: Services): Promise<{ output: Digest; l
     transport: "pull",
     host: "",
     leaseMs: null,
+    images: [],
   });
   const [leased] = await queue.claim(worker, 1, 60_000, new AbortController().signal);
   if (leased === undefined) throw new Error("the job was not queued");

@@ -13,6 +13,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import type { ProjectBlobs } from "#cas/namespaces/project-blobs.ts";
 import type { Clock } from "#core/clock.ts";
 import type { IdleState } from "#core/idle-state.ts";
+import type { PlatformAlias } from "#core/platform-aliases.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import type { TemplateEvaluator } from "#definitions/template-evaluator.ts";
@@ -83,6 +84,8 @@ export interface Services extends Service {
   readonly inProject: InProject;
   readonly evaluator: TemplateEvaluator;
   readonly cache: CatalogCache;
+  /** Properties of clients' actions that mean others. */
+  readonly platformAliases: readonly PlatformAlias[];
   /** Replaces tags of container images by digests; undefined when the farm knows no registries. */
   readonly resolveImage: ResolveImage | undefined;
   readonly imagePulls: ImagePulls;

@@ -113,7 +113,14 @@ describe(
         "query.mjs": query,
       });
       const env = { GRANGE_PRIVATE_HOSTS: "127.0.0.1" };
-      farm = await startFarm({ workers: 0, env: { ...env, GRANGE_REGISTRIES: registry.origin } });
+      farm = await startFarm({
+        workers: 0,
+        env: {
+          ...env,
+          GRANGE_REGISTRIES: registry.origin,
+          GRANGE_PLATFORM_ALIASES: "runner=who",
+        },
+      });
       chmodSync(farm.dataDir, 0o711);
       mkdirSync(join(farm.dataDir, "ordinary"));
       chmodSync(join(farm.dataDir, "ordinary"), 0o777);
@@ -194,7 +201,8 @@ describe(
         const name = `docker://${registry.host}/tests/tools:v1`;
         const properties = [
           { name: "container-image", value: name },
-          { name: "who", value: "root" },
+          // The operator says that it means `who`.
+          { name: "runner", value: "root" },
         ];
         const action = await tool.putAction({
           script: "cat /etc/version",

@@ -14,6 +14,7 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Platform } from "#core/platform.ts";
+import { type PlatformAlias, withAliases } from "#core/platform-aliases.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { requestedSizeClasses } from "#execution/sizing/requested-size-classes.ts";
@@ -53,6 +54,8 @@ interface ExecutionServiceParts {
     where: { readonly project: string; readonly domain: TrustDomain },
     action: Digest,
   ) => Promise<ActionResult | undefined>;
+  /** Properties that mean others; none when absent. */
+  readonly platformAliases?: readonly PlatformAlias[];
   /** Replaces the tag of an action's image by its digest. Absent: workers do it. */
   readonly resolveImage?: ResolveImage | undefined;
   /** For actions without a timeout of their own. */
@@ -149,7 +152,8 @@ async function* execute(
     }
     await blobs.put(wanted, pinned.bytes);
   }
-  const about = { id, actionDigest: wanted, domain, requires: pinned?.platform ?? read.platform };
+  const requires = withAliases(pinned?.platform ?? read.platform, parts.platformAliases ?? []);
+  const about = { id, actionDigest: wanted, domain, requires };
   const operation = await open(about, read, request, asking, context, parts);
   if (operation === undefined) {
     yield completed(name, wanted, cancelledResponse(refusal(asking)));
@@ -180,7 +184,7 @@ async function open(
   { operations, defaultTimeoutMs }: ExecutionServiceParts,
 ): Promise<OpenOperation | undefined> {
   const { project, principal, targetId: target, actionMnemonic: mnemonic } = asking;
-  const { least, most } = requestedSizeClasses(platform);
+  const { least, most } = requestedSizeClasses(requires);
   const opened = await operations.open({
     id,
     asking,
