@@ -4,7 +4,7 @@ import { durationWithin } from "./duration.ts";
 import { oneOrMany } from "./one-or-many.ts";
 
 /** More than a test needs; each is a sandbox of its own. */
-export const mostServices = 16;
+const mostServices = 16;
 
 const text = z.string().max(16 * 1024, "a text has at most 16,384 characters");
 const argument = z
@@ -73,7 +73,7 @@ const Service = z.strictObject({
       "Directories of the image in which the service writes, besides its volumes, /tmp, /run and /var/tmp.",
     ),
 });
-export type Service = z.output<typeof Service>;
+type Service = z.output<typeof Service>;
 
 const ServiceName = z
   .string()

@@ -50,7 +50,7 @@ export interface Machine {
   close(): Promise<void>;
 }
 
-export type MachineSettings = Pick<
+type MachineSettings = Pick<
   WorkerConfig,
   | "dataDir"
   | "path"

@@ -16,7 +16,7 @@ import { type ReadyCheck, type ServiceToStart, servicesScript } from "./services
 const nameServer = "10.0.2.3";
 
 /** A service with its image on this machine. */
-export interface ServiceInImage {
+interface ServiceInImage {
   readonly service: ActionService;
   readonly image: ImageToRun;
 }

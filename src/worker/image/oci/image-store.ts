@@ -64,7 +64,7 @@ export interface OpenImage {
   readonly retain: () => (() => void) | undefined;
 }
 
-export type ServiceOfImage = Pick<
+type ServiceOfImage = Pick<
   ImageConfig,
   "entrypoint" | "command" | "volumes" | "ports" | "workingDirectory"
 >;
