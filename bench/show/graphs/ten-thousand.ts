@@ -7,12 +7,12 @@ import { atMost, type Measurement } from "../row.ts";
 /** Checking each job would be the reader's time, not the farm's. */
 const SomeGraph = z.object({ jobList: z.array(z.unknown()) });
 
-const jobs = 10_000;
+export const jobs = 10_000;
 const repeats = 5;
 const width = 100;
 
 /** Ten files of a thousand jobs, in layers of a hundred; each job needs three of the layer before. */
-function definitions(): Record<string, string> {
+export function layeredDefinitions(): Record<string, string> {
   const lines = Array.from({ length: jobs }, (_, i) => {
     const before = Math.floor(i / width) * width - width;
     const needs = [0, 7, 19].map((step) => `job-${before + ((i + step) % width)}`);
@@ -32,7 +32,7 @@ export const tenThousand: Measurement = {
   async measure() {
     // No worker: planning, storing and showing are measured.
     const farm = await startFarm({ workers: 0 });
-    const repository = await sampleRepository({ ...definitions(), none: "" });
+    const repository = await sampleRepository({ ...layeredDefinitions(), none: "" });
     try {
       const submit = async () => {
         const { id } = await farm.submit({ repository: repository.path, parameters: {} });

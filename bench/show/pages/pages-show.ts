@@ -1,11 +1,20 @@
 import type { Show } from "../row.ts";
 import { accessiblePages } from "./accessible-pages.ts";
+import { failureClicks } from "./failure-clicks.ts";
 import { firstLoads } from "./first-loads.ts";
 import { logOfAMillionLines } from "./log-of-a-million-lines.ts";
 import { startTimes } from "./start-times.ts";
+import { tenThousandJobs } from "./ten-thousand-jobs.ts";
 
 /** The pages as a reader sees them in Chromium, with a fresh farm behind them. */
 export const pagesShow: Show = {
   name: "pages",
-  measurements: [accessiblePages, firstLoads, logOfAMillionLines, startTimes],
+  measurements: [
+    accessiblePages,
+    firstLoads,
+    failureClicks,
+    tenThousandJobs,
+    logOfAMillionLines,
+    startTimes,
+  ],
 };
