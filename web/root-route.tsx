@@ -9,7 +9,7 @@ function NotFound() {
   return (
     <section className="empty">
       <h1>There is no such page</h1>
-      <p>The address may contain an error, or the object may have been removed.</p>
+      <p>The address may be wrong, or the object may have been deleted.</p>
       <Link to="/">Back to the home page</Link>
     </section>
   );

@@ -83,7 +83,7 @@ test("the pages show the stored figures of the farm", async () => {
   await page.getByText("1 of 5 cases").waitFor();
   await page.getByText("regressed", { exact: false }).first().waitFor();
   await page.getByRole("button", { name: /^More about alpha/ }).click();
-  await page.getByRole("img", { name: /^The last 40: from 1 G to/ }).waitFor();
+  await page.getByRole("img", { name: /^The last 40 figures: from 1 G to/ }).waitFor();
 
   await page.getByRole("link", { name: "alpha" }).click();
   await page.getByRole("heading", { level: 1, name: /^alpha/ }).waitFor();

@@ -73,7 +73,7 @@ test("the status page shows measurements, waiting requests with reasons, and fai
 
   const queue = page.getByRole("region", { name: "Queue" });
   await queue.getByText("releases go before nightlies and tries").waitFor();
-  const recent = page.getByRole("region", { name: "Ended lately" });
+  const recent = page.getByRole("region", { name: "Recently ended" });
   await recent.getByRole("button", { name: "2 errors", exact: true }).click();
   await recent.getByText("exit code 134: out of memory").waitFor();
   await page.getByRole("region", { name: "Collectors" }).getByText("out of duty").waitFor();
@@ -101,12 +101,12 @@ test("a request is cancelled after a confirmation, and a failed one can be retri
   await page.getByRole("dialog").getByRole("button", { name: "Cancel the request" }).click();
   await line.waitFor({ state: "detached" });
   await page
-    .getByRole("region", { name: "Ended lately" })
+    .getByRole("region", { name: "Recently ended" })
     .getByRole("listitem")
     .filter({ hasText: "12 errors" })
     .getByRole("button", { name: "Retry…" })
     .click();
-  await page.getByRole("dialog").getByRole("button", { name: "Repeat them" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Repeat", exact: true }).click();
 
   await expect
     .poll(() => farm.lab.told.map((each) => each.split("/").at(-1)))
@@ -143,7 +143,7 @@ test("a comparison shows relevant cases first, and its URL contains the filters"
   const sizes = changes.slice(0, 3).map((text) => Number.parseFloat(text.slice(1)));
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
 
-  await page.getByLabel("irrelevant ones, too").check();
+  await page.getByLabel("also irrelevant changes").check();
   await page.getByText("24 of 24 cases").waitFor();
   await page.getByLabel("scenario").selectOption("incr-hub");
   await page.getByText("4 of 24 cases").waitFor();
@@ -169,7 +169,7 @@ test("a row opens by keyboard: evidence, history, and the command with the same 
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
   await page.getByText("interleaved pairs: the change is").waitFor();
-  await page.getByRole("img", { name: /^The last \d+: from/ }).waitFor();
+  await page.getByRole("img", { name: /^The last \d+ figures: from/ }).waitFor();
   await page
     .getByRole("button", { name: /^grange bench compare nightly-20250915 nightly-20250916/ })
     .waitFor();
@@ -181,7 +181,7 @@ test("a row opens by keyboard: evidence, history, and the command with the same 
     .waitFor();
   expect(new URL(page.url()).searchParams.get("metric")).toBe("wall-time");
   await page.goto(page.url().replace("before=nightly-20250916", "before=nightly-20250901"));
-  await page.getByText("Not contiguous:").waitFor();
+  await page.getByText("Not adjacent:").waitFor();
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -248,7 +248,7 @@ test("a drag across a chart zooms in, and a button shows all of it again", async
   const shown = async () => Number(await chart.getAttribute("aria-valuemax"));
   expect(await shown()).toBeLessThan(40);
 
-  await page.getByRole("button", { name: "Show all of it" }).click();
+  await page.getByRole("button", { name: "Reset the zoom" }).click();
   await expect.poll(shown).toBeGreaterThan(90);
   expect(faults).toEqual([]);
   await page.close();
@@ -261,7 +261,7 @@ test("a step is accepted with a note, and a search starts from it", async () => 
   await line.getByRole("button", { name: "Accept…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Note").fill("the new checker");
-  await dialog.getByRole("button", { name: "Accept it" }).click();
+  await dialog.getByRole("button", { name: "Accept" }).click();
   await dialog.waitFor({ state: "detached" });
   expect(farm.lab.said).toMatchObject([
     { standing: "accepted", note: "the new checker", case: { benchmark: "rxjs" } },

@@ -48,14 +48,16 @@ test("a retrigger lists the jobs that will run, and then exactly these run", asy
   await page.keyboard.press("r");
   const dialog = page.getByRole("dialog", { name: "Retrigger lint" });
   const list = dialog.getByRole("region", { name: "What will happen" });
-  await list.getByRole("heading", { name: "1 to run if all goes well, skipped so far" }).waitFor();
+  await list
+    .getByRole("heading", { name: "1 skipped so far, to run if the jobs before them succeed" })
+    .waitFor();
   expect(await list.getByRole("listitem").allTextContents()).toEqual([
     expect.stringContaining("lint"),
     expect.stringContaining("build"),
   ]);
   await dialog.getByLabel("only this job; skipped jobs stay skipped").check();
   await list.getByText("build").waitFor({ state: "detached" });
-  await dialog.getByRole("button", { name: "Do exactly this" }).click();
+  await dialog.getByRole("button", { name: "Apply" }).click();
   await dialog.waitFor({ state: "detached" });
 
   await page.getByRole("button", { name: "lint, queued" }).waitFor();
@@ -70,7 +72,7 @@ test("if the graph has changed since then, the farm refuses and the list is fetc
   const panel = page.getByRole("complementary", { name: "Job lint" });
   await panel.getByRole("button", { name: "Retrigger…" }).click();
   const dialog = page.getByRole("dialog", { name: "Retrigger lint" });
-  const apply = dialog.getByRole("button", { name: "Do exactly this" });
+  const apply = dialog.getByRole("button", { name: "Apply" });
   await dialog.getByText("1 to run", { exact: true }).waitFor();
 
   farm.change("stale", { install: { runs: 2 } });
@@ -93,7 +95,7 @@ test("a selection in the filter determines the jobs that are retriggered", async
   const dialog = page.getByRole("dialog", { name: "Retrigger 2 jobs" });
   await dialog.getByText("2 to run", { exact: true }).waitFor();
   await dialog.getByLabel("in all graphs of the set").check();
-  await dialog.getByRole("button", { name: "Do exactly this" }).click();
+  await dialog.getByRole("button", { name: "Apply" }).click();
   await dialog.waitFor({ state: "detached" });
 
   expect(stateOf("selected", "lint")).toBe("queued");
@@ -107,12 +109,12 @@ test("an edge can be waived only with a reason", async () => {
   const panel = page.getByRole("complementary", { name: "Job build" });
   await panel.getByRole("button", { name: "waive…" }).click();
   const dialog = page.getByRole("dialog", { name: "Let build continue without lint" });
-  const apply = dialog.getByRole("button", { name: "Do exactly this" });
+  const apply = dialog.getByRole("button", { name: "Apply" });
   expect(await apply.isDisabled()).toBe(true);
-  await dialog.getByLabel(/Why\?/).fill("   ");
+  await dialog.getByLabel(/Reason/).fill("   ");
   expect(await apply.isDisabled()).toBe(true);
 
-  await dialog.getByLabel(/Why\?/).fill("a known problem");
+  await dialog.getByLabel(/Reason/).fill("a known problem");
   await dialog.getByText("1 to run if all goes well").waitFor();
   await apply.click();
   await dialog.waitFor({ state: "detached" });
@@ -130,9 +132,9 @@ test("a breakpoint describes what to check, and continues when a person approves
   await page.getByText("waits for a person to release it").waitFor();
   await page.getByText("Look at the screenshots first").waitFor();
 
-  await page.getByRole("button", { name: "Let it continue" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
 
-  await page.getByRole("button", { name: "Let it continue" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Continue" }).waitFor({ state: "detached" });
   expect(stateOf("release", "sign-off")).toBe("succeeded");
   await page.close();
 });
@@ -142,7 +144,7 @@ test("a job is customised for its graph, and marked", async () => {
   const { page, faults } = await open("/graphs/customise/jobs/lint?view=definition");
   await page.getByRole("button", { name: "Customise…" }).click();
   const dialog = page.getByRole("dialog", { name: "Customise lint" });
-  const apply = dialog.getByRole("button", { name: "Customise it" });
+  const apply = dialog.getByRole("button", { name: "Customise", exact: true });
   await dialog.getByLabel("Changes").fill('{"timeout": ');
   await dialog.getByRole("alert").getByText("Not JSON yet").waitFor();
   expect(await apply.isDisabled()).toBe(true);
@@ -167,7 +169,9 @@ test("on a protected branch the page shows the farm's message that customisation
   await dialog.getByLabel("Changes").fill('{"timeout": "20m"}');
 
   await dialog.getByRole("alert").getByText("release is protected").waitFor();
-  expect(await dialog.getByRole("button", { name: "Customise it" }).isDisabled()).toBe(true);
+  expect(await dialog.getByRole("button", { name: "Customise", exact: true }).isDisabled()).toBe(
+    true,
+  );
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await page.close();
@@ -181,7 +185,7 @@ test("a clone shows the differences of its definitions, and links to the new gra
   const dialog = page.getByRole("dialog", { name: "Clone this graph" });
   await dialog.getByRole("region", { name: "Differences" }).getByText("20m").waitFor();
 
-  await dialog.getByRole("button", { name: "Clone it" }).click();
+  await dialog.getByRole("button", { name: "Clone", exact: true }).click();
 
   await page.getByRole("link", { name: "clone of cloned" }).waitFor();
   expect(faults).toEqual([]);
@@ -194,7 +198,7 @@ test("a priority above the branch's limit is reduced, and the page says so", asy
   await page.getByRole("button", { name: "Priority…" }).click();
   const dialog = page.getByRole("dialog", { name: "Priority of this graph" });
 
-  await dialog.getByLabel("Higher starts sooner").fill("50");
+  await dialog.getByLabel("A higher number starts sooner").fill("50");
   await dialog.getByRole("button", { name: "Set the priority" }).click();
 
   await dialog.getByText("the branch main has a cap of 10").waitFor();
@@ -209,7 +213,7 @@ test("another run can be requested for a running job, and its dialog preselects 
   const panel = page.getByRole("complementary", { name: "Job lint" });
   await panel.getByRole("button", { name: "Retrigger…" }).click();
   const dialog = page.getByRole("dialog", { name: "Retrigger lint" });
-  const another = dialog.getByLabel("also after a current run");
+  const another = dialog.getByLabel("also if a run is queued or running");
   await dialog.getByText("1 to run", { exact: true }).waitFor();
   expect(await another.isChecked()).toBe(true);
 
@@ -217,7 +221,7 @@ test("another run can be requested for a running job, and its dialog preselects 
   await dialog.getByRole("heading", { name: "1 left unchanged" }).waitFor();
   await another.check();
   await dialog.getByRole("heading", { name: "1 to run", exact: true }).waitFor();
-  await dialog.getByRole("button", { name: "Do exactly this" }).click();
+  await dialog.getByRole("button", { name: "Apply" }).click();
   await dialog.waitFor({ state: "detached" });
 
   expect(farm.retriggers.at(-1)).toMatchObject({ jobs: ["lint"], another: true });
@@ -233,10 +237,10 @@ test("one job of a graph gets a different priority, which its page then shows", 
   await page.getByRole("button", { name: "Priority…" }).click();
   const dialog = page.getByRole("dialog", { name: "Priority of lint" });
   const set = dialog.getByRole("button", { name: "Set the priority" });
-  await dialog.getByText("It is added to that of the graph, 0.").waitFor();
+  await dialog.getByText("It is added to the priority of the graph, 0.").waitFor();
   expect(await set.isDisabled()).toBe(true);
 
-  await dialog.getByLabel("Higher starts sooner").fill("7");
+  await dialog.getByLabel("A higher number starts sooner").fill("7");
   await set.click();
 
   await dialog.getByText("It has priority 7 now").waitFor();
@@ -244,7 +248,7 @@ test("one job of a graph gets a different priority, which its page then shows", 
   expect(farm.graphs.get("job-priority")?.priority).toBe(0);
   await dialog.getByRole("button", { name: "Close" }).click();
   await page.getByRole("button", { name: "Priority…" }).click();
-  expect(await dialog.getByLabel("Higher starts sooner").inputValue()).toBe("7");
+  expect(await dialog.getByLabel("A higher number starts sooner").inputValue()).toBe("7");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -261,9 +265,9 @@ test("a customisation that is based on an older one is refused, and the dialog c
   await dialog.getByLabel("Changes").fill('{"timeout": "30m"}');
 
   await dialog.getByRole("alert").getByText("Ada has customised lint").waitFor();
-  const apply = dialog.getByRole("button", { name: "Customise it" });
+  const apply = dialog.getByRole("button", { name: "Customise", exact: true });
   expect(await apply.isDisabled()).toBe(true);
-  await dialog.getByRole("button", { name: "Start from the present definition" }).click();
+  await dialog.getByRole("button", { name: "Start from the current definition" }).click();
   await dialog.getByLabel("Changes").fill('{"timeout": "30m"}');
   await dialog.locator("ins").getByText("30m").waitFor();
   await apply.click();

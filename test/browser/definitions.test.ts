@@ -15,7 +15,7 @@ test("a new graph is selected, previewed, and submitted exactly as in the previe
   await page.getByLabel("Graph").selectOption("tests");
   await preview.getByRole("rowheader", { name: /lint/ }).waitFor({ state: "detached" });
   expect(page.url()).toContain("graph=tests");
-  await page.getByRole("button", { name: "Submit exactly this" }).click();
+  await page.getByRole("button", { name: "Submit" }).click();
 
   await page.getByRole("heading", { level: 1, name: "Submitted in the page" }).waitFor();
   const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
@@ -29,7 +29,7 @@ test("a selection that is typed just before the click is submitted, with the fir
   await page.getByRole("region", { name: "Preview" }).getByText("3 jobs").waitFor();
 
   await page.getByLabel("Only these jobs, and what they need").pressSequentially("name:lint");
-  await page.getByRole("button", { name: "Submit exactly this" }).click();
+  await page.getByRole("button", { name: "Submit" }).click();
 
   await page.getByRole("heading", { level: 1, name: "Submitted in the page" }).waitFor();
   const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
@@ -60,7 +60,7 @@ test("one job is made from its template, values, a patch and a priority; and the
   expect(await page.getByLabel("Repository of the definitions").inputValue()).toBe(
     "/srv/definitions",
   );
-  await page.getByRole("button", { name: "Submit exactly this" }).click();
+  await page.getByRole("button", { name: "Submit" }).click();
   await page.getByRole("heading", { level: 1, name: "Submitted in the page" }).waitFor();
 
   const submitted = farm.submissions.at(-1);
@@ -107,7 +107,7 @@ test("a branch is protected on its page, with a reason that is stored", async ()
   await page.getByLabel("Switches").fill('{"pgo": true}');
   await page.getByLabel("Why?").fill("it ships");
 
-  await page.getByRole("button", { name: "Set it" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
 
   await page.getByText("it ships").waitFor();
   await page.getByRole("row", { name: /main protected no/ }).waitFor();
@@ -131,7 +131,7 @@ test("changes that another user saved in the meantime are not overwritten", asyn
   };
   farm.branchChanges.set("grange release", [change]);
 
-  await page.getByRole("button", { name: "Set it" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
 
   await page.getByRole("alert").getByText("somebody else changed it meanwhile").waitFor();
   expect(farm.branchChanges.get("grange release")).toEqual([change]);

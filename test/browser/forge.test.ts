@@ -103,7 +103,7 @@ test("watched repositories are shown with their problems, in wide and narrow win
   await pulls.getByText("<img src=x").waitFor();
   await page.getByRole("region", { name: "Branches and tags" }).getByText("no job tset").waitFor();
   await page
-    .getByRole("region", { name: "Not shown at the forge yet" })
+    .getByRole("region", { name: "Reports not delivered to the forge yet" })
     .getByText("comment/7")
     .waitFor();
   await look(page, "forge-wide");

@@ -95,7 +95,7 @@ test("a build shows its waiting times with reasons, and links to the index that 
   await expect.poll(() => rows.count()).toBe(build?.counts.missed);
 
   await page.getByRole("button", { name: /^All$/ }).click();
-  await page.getByRole("button", { name: /the build was faster than the line/ }).click();
+  await page.getByRole("button", { name: /the build was faster than the network/ }).click();
   await page.waitForURL(/because=overtaken/);
   const overtaken = build?.asked.filter(({ because }) => because === "overtaken").length;
   await expect.poll(() => rows.count()).toBe(overtaken);
@@ -132,19 +132,19 @@ test("a release needs a confirmation, is refused with the reason, and works with
   await page.getByText("_build/default/bin/main.exe").waitFor();
 
   await page.getByRole("button", { name: "Release…" }).click();
-  await page.getByRole("button", { name: "Leave it" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
   expect(granary.quarantined[0]?.releasedAt).toBeNull();
   await page.getByRole("button", { name: "Release…" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "Release it" }).click();
+  await page.getByRole("button", { name: "Release", exact: true }).click();
   await page.getByRole("alert").getByText("has no right to administer").waitFor();
 
   granary.mayRelease = true;
-  await page.getByRole("button", { name: "Later results, too…" }).click();
-  await page.getByRole("button", { name: "Put them there" }).click();
+  await page.getByRole("button", { name: "Quarantine later results…" }).click();
+  await page.getByRole("button", { name: "Quarantine them" }).click();
   await page.getByText("214 of them are in quarantine as well").waitFor();
   await page.getByRole("button", { name: "Release…" }).click();
-  await page.getByRole("button", { name: "Release it" }).click();
+  await page.getByRole("button", { name: "Release", exact: true }).click();
   await expect.poll(() => page.getByText("released by ada").count()).toBe(2);
   // A refusal is a response of 403, which the browser itself reports as an error.
   expect(faults.filter((fault) => !fault.includes("403"))).toEqual([]);

@@ -13,7 +13,7 @@ test.each([
   ["/invocations/failed-one?view=timing", "bazel test //lib/... //app:all"],
   ["/invocations/failed-one?view=options", "bazel test //lib/... //app:all"],
   ["/invocations/recc-1?project=team%2Fapp", "recc"],
-  ["/connect", "Point your tool here"],
+  ["/connect", "Connect a build tool"],
 ])("%s shows itself without a fault", async (path, heading) => {
   const { page, faults } = await open(path);
 
@@ -271,9 +271,9 @@ test("a farm without invocations shows how to make one", async () => {
   const kept = farm.invocations.splice(0);
   const { page, faults } = await open("/invocations");
 
-  await page.getByRole("link", { name: "Point your tool here" }).click();
+  await page.getByRole("link", { name: "Connect your tool" }).click();
 
-  await page.getByRole("heading", { level: 1, name: "Point your tool here" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Connect a build tool" }).waitFor();
   farm.invocations.push(...kept);
   expect(faults).toEqual([]);
   await page.close();

@@ -35,7 +35,7 @@ test("the home page names what needs attention, and leads to the failed job with
     "Worker barn-9 is lost",
     "no space left on the disk of /work",
     "3 cached results are in quarantine",
-    "The store of blobs is 2.0 GB above its limit of 50.0 GB",
+    "The blob store is 2.0 GB over its limit of 50.0 GB",
     "no collector is in duty for the suite compile",
   ])
     await attention.getByText(sentence).waitFor();

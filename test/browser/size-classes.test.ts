@@ -60,7 +60,7 @@ test("the most expensive actions are found by text, and their page shows runs, e
   const { page, faults } = await open("/size-classes");
   const rows = page.getByRole("region", { name: "Keys" }).locator("tbody tr");
   await rows.nth(24).waitFor();
-  await page.getByRole("button", { name: "Load cheaper ones" }).click();
+  await page.getByRole("button", { name: "Load cheaper actions" }).click();
   await rows.nth(49).waitFor();
 
   await page.keyboard.press("/");
@@ -116,13 +116,13 @@ test("an execution that only one class could run says so", async () => {
 test("settings are shown and changed, and a value that is not a number is refused before it is sent", async () => {
   const { page, faults } = await open("/size-classes");
   const form = page.getByRole("region", { name: "How they are selected" });
-  const set = form.getByRole("button", { name: "Set it" });
+  const set = form.getByRole("button", { name: "Save" });
   await form.getByText("All settings have their defaults").waitFor();
   expect(await set.isDisabled()).toBe(true);
 
   const price = form.getByRole("textbox", { name: "Price of an hour’s delay" });
   await price.fill("much");
-  await form.getByRole("alert").getByText("is a number, not “much”").waitFor();
+  await form.getByRole("alert").getByText("must be a number, not “much”").waitFor();
   expect(await set.isDisabled()).toBe(true);
   await price.fill("2.5");
   await set.click();

@@ -33,7 +33,7 @@ export function ConfirmButton(props: Props) {
           <p>{children}</p>
           <div className="row end">
             <button type="button" onClick={() => dialog.current?.close()}>
-              {mild ? "Leave it" : "Keep it running"}
+              {mild ? "Cancel" : "Keep it running"}
             </button>
             <button type="submit" className={mild ? "primary" : "danger"}>
               {confirm}

@@ -12,7 +12,7 @@ export function JobMarks({ job }: { readonly job: JobSummary }) {
       {job.stale ? (
         <span
           className="badge is-stale"
-          title="It used an output that a job before it has since changed"
+          title="It used an output that an earlier job has changed since"
         >
           stale
         </span>

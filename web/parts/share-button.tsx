@@ -39,16 +39,16 @@ function ShareForm({ make, onClose }: Pick<Props, "make"> & { readonly onClose: 
       {making.data === undefined ? (
         <>
           <p>
-            Whoever has the link can read this, and nothing else, until its time is over, it is
-            revoked, or you may not read it any more.
+            Anyone who has the link can read this, and nothing else, until the link expires,
+            somebody revokes it, or you lose the right to read this.
           </p>
           <NumberField label="Valid for (days)" min={1} max={90} value={days} onChange={setDays} />
         </>
       ) : (
         <>
           <p>
-            Valid until {new Date(making.data.expiresAt).toLocaleString()}. The link is not shown
-            again.
+            Valid until {new Date(making.data.expiresAt).toLocaleString()}. Copy it now: the farm
+            does not show it again.
           </p>
           <div className="row">
             <input

@@ -30,15 +30,15 @@ function AlternativesTable({ decision }: { readonly decision: SizeClassDecision 
           <tr>
             <th scope="col">Size class</th>
             <th scope="col">Expected duration</th>
-            <th scope="col" title="It runs between these with a probability of 80 %">
+            <th scope="col" title="The duration is between these two with a probability of 80 %">
               Between
             </th>
             <th scope="col">Expected wait</th>
             <th
               scope="col"
-              title="The cost of its time and of the delay, with expected retries: strategies compare this"
+              title="The cost of slot time and delay, including expected retries. Strategies compare this number."
             >
-              Cost with delay
+              Total cost
             </th>
             <th scope="col" title="The probability of a failure there">
               Risk

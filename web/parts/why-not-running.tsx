@@ -41,11 +41,11 @@ function Detail({ graphId, waiting }: { graphId: string; waiting: WaitingReason 
     case "dependency":
       return waiting.root === null ? null : (
         <p className="faint">
-          It moves when{" "}
+          It can continue when{" "}
           <Link to="/graphs/$id/jobs/$name" params={{ id: graphId, name: waiting.root.name }}>
             {waiting.root.name}
           </Link>{" "}
-          does.
+          continues.
         </p>
       );
     case "person":
@@ -53,7 +53,7 @@ function Detail({ graphId, waiting }: { graphId: string; waiting: WaitingReason 
     case "capacity-none":
       return waiting.lastSeenAt === null ? null : (
         <p className="faint">
-          The last one was available <Ago time={waiting.lastSeenAt} />.
+          The last such worker was available <Ago time={waiting.lastSeenAt} />.
         </p>
       );
     case "time":

@@ -8,24 +8,24 @@ interface Advice {
 export function adviceFor(status: number | undefined): Advice {
   if (status === undefined) {
     return {
-      title: "This page has a fault",
+      title: "This page failed",
       whatToDo:
-        "The page could not show what the server sent. They may be of different versions: reload the page. If it stays, the sentence below belongs in a report.",
+        "The page could not show the answer of the server. The page and the server may have different versions: reload the page. If the error remains, report it with the message below.",
     };
   }
   if (status === 0) {
     return {
       title: "The server does not respond",
       whatToDo:
-        "It may be restarting, or it may have been stopped. If it runs on your machine, start it again; nothing that it had accepted is lost.",
+        "It may be restarting, or somebody may have stopped it. If it runs on your machine, start it again. It keeps everything that it has accepted.",
       command: "npm start",
     };
   }
   if (status === 404) {
     return {
-      title: "Not here",
+      title: "Not found",
       whatToDo:
-        "The farm does not know it. The address may be incomplete, or belong to another farm.",
+        "The farm has nothing at this address. The address may be incomplete, or belong to another farm.",
     };
   }
   if (status === 401 || status === 403) {
@@ -37,7 +37,7 @@ export function adviceFor(status: number | undefined): Advice {
   return {
     title: "The server could not process the request",
     whatToDo:
-      "This is a fault of the server, and its log contains more. A check of its environment may show the cause.",
+      "This is an error of the server. Its log contains the details. A check of its environment may show the cause.",
     command: "grange doctor",
   };
 }

@@ -20,7 +20,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["w", "wrap the log's lines"],
   ["g", "back to the graph"],
   ["[  ]", "earlier, later artifact"],
-  ["?", "this sheet"],
+  ["?", "this list of keys"],
 ];
 
 export function KeysSheet() {

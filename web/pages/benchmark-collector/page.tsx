@@ -57,8 +57,8 @@ export function CollectorPage() {
         ) : (
           <>
             <p className="faint">
-              Figures are compared only with figures of the same fingerprint: when one of these
-              facts changes, a new baseline begins.
+              The farm compares only figures with the same fingerprint. When one of these facts
+              changes, a new baseline starts.
             </p>
             <dl className="facts lab-environment">
               {environment.map(([key, value]) => (
@@ -90,7 +90,9 @@ function Actions({ of }: { readonly of: CollectorView }) {
       <button
         type="button"
         disabled={change.isPending}
-        title={of.active ? "It gets no more jobs; its present job continues" : "It gets jobs again"}
+        title={
+          of.active ? "It takes no new jobs. Its current job continues." : "It takes jobs again."
+        }
         onClick={() => change.mutate({ active: !of.active })}
       >
         {of.active ? "Deactivate" : "Activate"}

@@ -36,15 +36,15 @@ export function MissingList(props: {
     <section aria-label="Missing cases">
       <details>
         <summary>
-          {missing.length === 1 ? "1 case has" : `${missing.length} cases have`} a figure of only
-          one of the two
+          {missing.length === 1 ? "1 case has" : `${missing.length} cases have`} a figure for only
+          one of the two artifacts
         </summary>
         <ul className="missing-cases">
           {missing.map((each) => (
             <li key={caseTitle(each.case)}>
               {caseTitle(each.case)}{" "}
               <span className="faint">
-                none of {each.missing === "before" ? before : after}
+                no figure for {each.missing === "before" ? before : after}
                 {each.error === null ? "" : `: ${shownLines(each.error).split("\n", 1)[0] ?? ""}`}
               </span>
             </li>

@@ -43,7 +43,7 @@ export function CaseDetail({ comparison, metric, of }: Props) {
         <dd>
           {valueText(of.after, metric.unit)} on {of.collectors.after}
         </dd>
-        <dt>Lately</dt>
+        <dt>Recent figures</dt>
         <dd>
           {error !== null ? (
             <span className="problem">{error.message}</span>
@@ -64,7 +64,7 @@ export function CaseDetail({ comparison, metric, of }: Props) {
             its noise
           </Link>
         </dd>
-        <dt>By hand</dt>
+        <dt>Commands</dt>
         <dd>
           {reproduceCommands(comparison, of).map(({ text, shown }) => (
             <Copyable key={shown} text={text} shown={shown} label="command" />

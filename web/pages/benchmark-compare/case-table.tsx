@@ -138,8 +138,8 @@ function Nothing({ comparison: { cases }, search }: Pick<Props, "comparison" | "
       {cases.length === 0
         ? "No case has figures of both artifacts."
         : search.all === undefined && search.only === undefined
-          ? `No relevant change among ${cases.length.toLocaleString("en")} cases that pass the other filters${undecided === 0 ? "" : `; ${undecided} are undecided`}. “Irrelevant ones, too” shows them.`
-          : "No case passes the filters."}
+          ? `None of the ${cases.length.toLocaleString("en")} cases that match the other filters has a relevant change${undecided === 0 ? "" : `; ${undecided} are undecided`}. Select “also irrelevant changes” to see them.`
+          : "No case matches the filters."}
     </p>
   );
 }

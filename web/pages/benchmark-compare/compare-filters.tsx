@@ -69,7 +69,11 @@ export function CompareFilters({ comparison, search, shown, onChange }: Props) {
         words={(each) => verdicts[each as Verdict].words}
         onChange={(only) => onChange({ only })}
       />
-      <Tick label="irrelevant ones, too" value={search.all} onChange={(all) => onChange({ all })} />
+      <Tick
+        label="also irrelevant changes"
+        value={search.all}
+        onChange={(all) => onChange({ all })}
+      />
       <Tick label="raw values" value={search.raw} onChange={(raw) => onChange({ raw })} />
       <SearchBox
         label="Filter by name"

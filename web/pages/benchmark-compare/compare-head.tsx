@@ -51,8 +51,8 @@ export function CompareHead(props: {
       </div>
       {contiguous ? null : (
         <p className="compare-warning">
-          <strong>Not contiguous:</strong> {after.tag} does not follow {before.tag} directly on the
-          main line. A change may come from any artifact between them.
+          <strong>Not adjacent:</strong> {after.tag} does not follow {before.tag} directly on the
+          main line. Any artifact between them may have caused a change.
         </p>
       )}
       <details>

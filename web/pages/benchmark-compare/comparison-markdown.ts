@@ -12,7 +12,7 @@ export function comparisonMarkdown(
   const unit = metrics.find(({ name }) => name === metric)?.unit ?? "count";
   const summary = summaries.find((each) => each.metric === metric);
   return [
-    `**${cell(suite)}: ${cell(before.tag)} → ${cell(after.tag)}, ${metric}** ([all of it](${address}))`,
+    `**${cell(suite)}: ${cell(before.tag)} → ${cell(after.tag)}, ${metric}** ([full comparison](${address}))`,
     "",
     ...(summary === undefined
       ? []

@@ -18,7 +18,7 @@ export function IntervalBar({ evidence }: { readonly evidence: z.infer<typeof Pa
       width={width}
       height={height}
       role="img"
-      aria-label={`Change ${changeText(effect)}, between ${changeText(low)} and ${changeText(high)}; a change below ${percentText(limit)} does not matter`}
+      aria-label={`Change ${changeText(effect)}, between ${changeText(low)} and ${changeText(high)}; changes below ${percentText(limit)} are irrelevant`}
     >
       <rect
         className="unimportant"

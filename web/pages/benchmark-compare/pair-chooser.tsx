@@ -30,7 +30,7 @@ export function PairChooser({ suite, before = "", after = "" }: Props) {
         required
         list={list}
         value={asked[key]}
-        placeholder="a version, a nightly’s day, a commit"
+        placeholder="a version, the date of a nightly, or a commit"
         onChange={({ target }) => setRequested((now) => ({ ...now, [key]: target.value.trim() }))}
       />
     </label>

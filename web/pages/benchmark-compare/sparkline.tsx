@@ -24,7 +24,7 @@ export function Sparkline(props: {
       width={width}
       height={height}
       role="img"
-      aria-label={`The last ${points.length}: from ${valueText(low, unit)} to ${valueText(high, unit)}`}
+      aria-label={`The last ${points.length} figures: from ${valueText(low, unit)} to ${valueText(high, unit)}`}
     >
       <path
         d={`M${points.map(({ value }, n) => `${x(n).toFixed(1)} ${y(value).toFixed(1)}`).join("L")}`}

@@ -47,8 +47,11 @@ export function SummaryRows(props: {
             <th scope="col">Regressed</th>
             <th scope="col">Improved</th>
             <th scope="col">Undecided</th>
-            <th scope="col" title="The sum of all figures after, divided by the sum of all before">
-              Altogether
+            <th
+              scope="col"
+              title="The sum of all figures after the change, divided by the sum of all figures before it"
+            >
+              Total
             </th>
           </tr>
         </thead>
@@ -94,7 +97,7 @@ function MetricLine(props: {
       <td>
         {of.undecided}
         {(of.hints ?? 0) === 0 ? "" : ` + ${of.hints} without pairs`}
-        {of.unlikeMachines === 0 ? "" : ` + ${of.unlikeMachines} on unlike machines`}
+        {of.unlikeMachines === 0 ? "" : ` + ${of.unlikeMachines} on different machines`}
       </td>
       <td>{of.accumulated === null ? "–" : changeText(of.accumulated)}</td>
     </tr>
@@ -109,7 +112,7 @@ function countsText(of: MetricSummary, kind: "regressions" | "improvements"): st
 const rows = [
   ["regressions", "Regressed"],
   ["improvements", "Improved"],
-  ["all", "All that are relevant"],
+  ["all", "All relevant changes"],
 ] as const;
 
 const hasTallies = ({ primary, secondary }: MetricSummary) =>

@@ -46,7 +46,7 @@ export function verdictText(of: CaseComparison): string {
 export function evidenceText({ change, evidence }: CaseComparison): string {
   switch (evidence.by) {
     case "hint":
-      return "a hint: only minimum values";
+      return "no verdict: only minimum values";
     case "fence":
       if (evidence.exact) return "the same number";
       return evidence.threshold === 0
@@ -61,20 +61,20 @@ export function evidenceText({ change, evidence }: CaseComparison): string {
 export function evidenceSentence({ evidence }: CaseComparison): string {
   switch (evidence.by) {
     case "hint":
-      return "Noisy, and only the minimum of some runs is known: that may be chance, so there is no verdict. Interleaved pairs would decide.";
+      return "There is no verdict. The metric is noisy and only the minimum of some runs is known, so the difference may be chance. To get a verdict, measure interleaved pairs.";
     case "fence":
-      if (evidence.exact) return "Both are exactly the same number.";
-      if (evidence.threshold === 0) return "For an exact figure every difference counts.";
+      if (evidence.exact) return "Both figures are equal.";
+      if (evidence.threshold === 0) return "The metric is exact: every difference counts.";
       return evidence.history === 0
         ? `${scatterText(evidence)} The change is ${factorText(evidence.factor)} of the threshold of ${percentText(evidence.threshold)}.`
-        : `${evidence.history} artifacts before it differ from each other by less than ${percentText(evidence.threshold)}; the change is ${factorText(evidence.factor)} of that.`;
+        : `${evidence.history} earlier artifacts differ from each other by less than ${percentText(evidence.threshold)}; the change is ${factorText(evidence.factor)} of that.`;
     case "pairs":
       return [
         `${evidence.pairs} interleaved pairs: the change is ${changeText(evidence.effect)}, with ${levelText(evidence.level)} certainty between ${changeText(evidence.low)} and ${changeText(evidence.high)}.`,
-        `Changes below ${percentText(evidence.limit)} do not matter here.`,
+        `Changes below ${percentText(evidence.limit)} are irrelevant here.`,
         evidence.p === null
           ? ""
-          : `By chance alone its probability would be p ${chanceText(evidence.adjustedP ?? evidence.p)}${evidence.adjustedP === null ? "" : ", adjusted for the number of cases"}.`,
+          : `If nothing had changed, the probability of this result would be p ${chanceText(evidence.adjustedP ?? evidence.p)}${evidence.adjustedP === null ? "" : ", adjusted for the number of cases"}.`,
         evidence.confirmed === null
           ? ""
           : evidence.confirmed
@@ -90,12 +90,12 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
 function scatterText({ scatter }: FenceEvidence): string {
   const { before = null, after = null, selfTests = null } = scatter ?? {};
   const seen = [
-    before === null ? "" : `runs of the earlier one differ by ${percentText(before)}`,
-    after === null ? "" : `runs of the later ${percentText(after)}`,
-    selfTests === null ? "" : `equal artifacts in self-tests ${percentText(selfTests)}`,
+    before === null ? "" : `runs of the earlier artifact differ by ${percentText(before)}`,
+    after === null ? "" : `runs of the later artifact by ${percentText(after)}`,
+    selfTests === null ? "" : `equal artifacts in self-tests by ${percentText(selfTests)}`,
   ].filter((each) => each !== "");
   if (scatter === undefined) return "Too little history: the default threshold was used.";
-  if (seen.length === 0) return "Counted once on each side: its noise is not known.";
+  if (seen.length === 0) return "Each artifact was measured once: the noise is not known.";
   return `Too little history; ${seen.join(", ")}.`;
 }
 

@@ -107,7 +107,7 @@ export function GraphFilters(props: Props) {
       />
       {isClose ? (
         <button type="button" onClick={() => onChange({ from: undefined, to: undefined })}>
-          Show all of it
+          Reset the zoom
         </button>
       ) : null}
     </section>

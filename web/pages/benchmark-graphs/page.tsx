@@ -61,7 +61,7 @@ export function GraphsPage() {
           <p className="faint" aria-live="polite">
             {charts.length === 0
               ? "There are no figures for this choice."
-              : `${data.series.length.toLocaleString("en")} series of ${data.artifacts.length.toLocaleString("en")} artifacts${data.leftOut === 0 ? "" : `; ${data.leftOut.toLocaleString("en")} more are left out: narrow the choice`}. A click compares with the artifact before; a drag zooms in.`}
+              : `${data.series.length.toLocaleString("en")} series of ${data.artifacts.length.toLocaleString("en")} artifacts${data.leftOut === 0 ? "" : `; ${data.leftOut.toLocaleString("en")} more are not shown: select fewer`}. Click a point to compare it with the artifact before. Drag to zoom in.`}
           </p>
           <ul className="chart-grid" aria-busy={isPlaceholderData}>
             {charts.map((chart) => (

@@ -18,11 +18,11 @@ const words: readonly (readonly [string, ReactNode])[] = [
     "case",
     "Benchmark, profile, scenario, backend and target together: a figure belongs to one case.",
   ],
-  ["set", "A share of the benchmarks that one collector measures, so that several take turns."],
-  ["request", "Asks for a measurement of an artifact; a person or a schedule makes it."],
+  ["set", "A part of the benchmarks. Several collectors can divide the sets among them."],
+  ["request", "Asks the farm to measure an artifact. A person or a schedule makes it."],
   [
     "job",
-    "A part of a request that one collector does without interruption. Backfill jobs measure missing cases of the previous artifact; paired jobs run both in turn.",
+    "A part of a request that one collector does without interruption. A backfill job measures missing cases of the previous artifact. A paired job runs both artifacts in turn.",
   ],
   [
     "collector",
@@ -31,14 +31,14 @@ const words: readonly (readonly [string, ReactNode])[] = [
 ];
 
 const verdicts: readonly (readonly [string, string])[] = [
-  ["regressed", "It got worse by more than the noise of such figures."],
-  ["improved", "It got better by more than the noise of such figures."],
-  ["no change", "A possible change is too small to matter; this is measured, not assumed."],
+  ["regressed", "The figure became worse by more than the noise."],
+  ["improved", "The figure became better by more than the noise."],
+  ["no change", "The measurements show that any change is too small to be relevant."],
   [
     "undecided",
-    "The figures do not suffice. Undecided does not mean unchanged: more pairs would decide.",
+    "There are too few figures for a verdict. Undecided does not mean unchanged: measure more pairs.",
   ],
-  ["unlike machines", "Both are measured, but not on comparable machines."],
+  ["unlike machines", "Both artifacts were measured, but not on comparable machines."],
 ];
 
 const commands: readonly (readonly [string, string])[] = [
@@ -81,7 +81,7 @@ export function HelpPage() {
         </dl>
         <p>
           A change is <em>relevant</em> when it is significant and not very small. Pages show
-          relevant ones; “irrelevant ones, too” shows all.
+          relevant changes. “Also irrelevant changes” shows all.
         </p>
       </section>
       <section>

@@ -30,8 +30,8 @@ export function NoisePage() {
       <div className="page lab-page">
         <LabHead title="Noise" />
         <p>
-          The address contains no case. <Link to="/benchmarks/graphs">The graphs</Link> lead to
-          each.
+          The address names no case. Open a case from{" "}
+          <Link to="/benchmarks/graphs">the graphs</Link>.
         </p>
       </div>
     );
@@ -92,9 +92,10 @@ function MachineNoise({ of }: { readonly of: CaseNoise["machines"][number] }) {
               <th scope="col">Metric</th>
               <th scope="col">Runs of one artifact</th>
               <th scope="col">Self-tests, 95 %</th>
-              <th scope="col">Fence</th>
+              <th scope="col">Limit</th>
               <th scope="col">
-                Seen{" "}
+                {" "}
+                Measured{" "}
                 <span className="faint">
                   (<span className="noise-key-runs">runs</span>,{" "}
                   <span className="noise-key-tests">self-tests</span>, limit)

@@ -78,14 +78,14 @@ export function RequestPage() {
       </section>
       {request.parent === null ? null : (
         <p className="faint">
-          Its figures with those of {request.parent} are on{" "}
+          A comparison of its figures with those of {request.parent} is on{" "}
           <Link
             to="/benchmarks/compare"
             search={{ suite: request.suite, before: request.parent, after: request.artifact }}
           >
-            their own page
+            a separate page
           </Link>
-          , also while it is being measured.
+          , also during the measurement.
         </p>
       )}
     </div>
@@ -97,7 +97,7 @@ function Standing({ request }: { readonly request: RequestDetail }) {
   const now = useNow();
   const { estimate, place, placeBecause, state } = request;
   if (state === "in-progress") {
-    return <p aria-live="polite">Under way; {endText(estimate, now)}.</p>;
+    return <p aria-live="polite">In progress; {endText(estimate, now)}.</p>;
   }
   if (place === null) return null;
   return (

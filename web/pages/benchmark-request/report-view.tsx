@@ -75,7 +75,7 @@ export function ReportView({ report }: { readonly report: Report }) {
       )}
       {changes.length <= shownAtOnce ? null : (
         <p className="faint">
-          The greatest {shownAtOnce} of {changes.length.toLocaleString("en")};{" "}
+          The largest {shownAtOnce} of {changes.length.toLocaleString("en")};{" "}
           <Link to="/benchmarks/compare" search={{ suite, before, after }}>
             all of them
           </Link>
@@ -84,7 +84,7 @@ export function ReportView({ report }: { readonly report: Report }) {
       )}
       <MissingList missing={missing} before={before} after={after} />
       <p>
-        <span className="faint">By hand:</span> <Copyable text={report.reproduce} label="command" />
+        <span className="faint">Command:</span> <Copyable text={report.reproduce} label="command" />
       </p>
     </section>
   );

@@ -38,9 +38,9 @@ export function BenchmarkSearchesPage() {
       )}
       {suite !== "" && (data === undefined || data.searches.length > 0) ? null : (
         <p className="faint">
-          None yet. A benchmark’s history has “Search here”: it measures artifacts between two
-          points, to find the one that made a step. <Link to="/benchmarks/graphs">Graphs</Link> lead
-          to each history.
+          None yet. To start one, select “Search here” in the history of a benchmark. The search
+          measures artifacts between two points to find the one that caused a step.{" "}
+          <Link to="/benchmarks/graphs">The graphs</Link> link to each history.
         </p>
       )}
       <ul className="rows lab-searches">

@@ -50,7 +50,8 @@ export function BenchmarkSearchPage() {
             busy={cancel.isPending}
             onConfirm={() => cancel.mutate()}
           >
-            It requests no more artifacts. Running measurements continue, and all figures stay.
+            The search requests no more artifacts. Running measurements continue, and the farm keeps
+            all figures.
           </ConfirmButton>
         ) : null}
       </LabHead>
@@ -79,8 +80,8 @@ export function BenchmarkSearchPage() {
         {search.sentence}
       </p>
       <p className="faint">
-        {search.measured} artifacts were measured for it, of {search.artifacts} on the line between
-        the two; {measured} have a figure.
+        The search measured {search.measured} of the {search.artifacts} artifacts between the two;{" "}
+        {measured} have a figure.
       </p>
       {steps.length === 0 ? null : (
         <section aria-label="Steps">
@@ -96,7 +97,7 @@ export function BenchmarkSearchPage() {
                 </Link>{" "}
                 <strong className="number">{changeText(step.change)}</strong>{" "}
                 <span className="faint">
-                  {step.exact ? "between these two, exactly" : "somewhere between these two"}
+                  {step.exact ? "exactly between these two" : "somewhere between these two"}
                 </span>
               </li>
             ))}

@@ -11,6 +11,6 @@ export const searchStates = {
 
 export const searchKinds: Readonly<Record<BenchmarkSearchView["kind"], string>> = {
   scan: "Measure a range",
-  "change-points": "Fill in around steps",
+  "change-points": "Measure more around steps",
   bisect: "Bisect",
 };

@@ -27,19 +27,19 @@ export function ChangePoints({ series, onSearch }: Props) {
       <h2>Steps</h2>
       {changePoints.length === 0 ? (
         <p className="faint">
-          There are none. The farm searches for steps when it receives a figure of the main line.
+          None. The farm looks for steps when it receives a figure of the main line.
         </p>
       ) : (
         <div className="table-box" tabIndex={0} role="region" aria-label="Steps">
           <table className="figures">
             <thead>
               <tr>
-                <th scope="col">First after it</th>
+                <th scope="col">First artifact</th>
                 <th scope="col">Change</th>
                 <th scope="col">Mean before and after</th>
                 <th scope="col">p</th>
                 <th scope="col">Found</th>
-                <th scope="col">Said</th>
+                <th scope="col">Decision</th>
                 <th scope="col">
                   <span className="visually-hidden">Actions</span>
                 </th>
@@ -150,8 +150,8 @@ function SayDialog(props: {
       >
         <p>
           {isAccepted
-            ? "The change was intended, or is acceptable. Later figures are no longer compared with those before it."
-            : "It is not a step, but chance or a fault of the measurement. It is no longer drawn."}
+            ? "The change was intended, or is acceptable. The farm no longer compares later figures with those before it."
+            : "This is not a real step but noise or a measurement error. Charts no longer show it."}
         </p>
         <label className="stacked">
           Note
@@ -169,10 +169,10 @@ function SayDialog(props: {
         )}
         <div className="row end">
           <button type="button" onClick={onClose}>
-            Leave it
+            Cancel
           </button>
           <button type="submit" className="primary" disabled={say.isPending}>
-            {isAccepted ? "Accept it" : "Dismiss it"}
+            {isAccepted ? "Accept" : "Dismiss"}
           </button>
         </div>
       </form>

@@ -45,8 +45,8 @@ export function SeriesPage() {
       <div className="page lab-page">
         <LabHead title="One benchmark" />
         <p>
-          The address contains no case. <Link to="/benchmarks/graphs">The graphs</Link> lead to
-          each.
+          The address names no case. Open a case from{" "}
+          <Link to="/benchmarks/graphs">the graphs</Link>.
         </p>
       </div>
     );
@@ -95,7 +95,7 @@ export function SeriesPage() {
         <span className="grow" />
         {search.from === undefined && search.to === undefined ? null : (
           <button type="button" onClick={() => change({ from: undefined, to: undefined })}>
-            Show all of it
+            Reset the zoom
           </button>
         )}
       </section>

@@ -8,14 +8,17 @@ type Kind = "bisect" | "scan" | "change-points";
 
 const kinds: Readonly<Record<Kind, readonly [string, string]>> = {
   bisect: [
-    "find the artifact that made the step",
+    "find the artifact that caused the step",
     "Measures the artifact in the middle, then the middle of the half that contains the step, until one artifact is left.",
   ],
   "change-points": [
-    "fill in around the steps",
-    "Measures artifacts between distant ones with different figures, and no others.",
+    "measure more around the steps",
+    "Measures only artifacts that lie between two measured ones with different figures.",
   ],
-  scan: ["measure all, or every n-th", "Measures artifacts of the range, one after the other."],
+  scan: [
+    "measure all artifacts, or every n-th",
+    "Measures artifacts of the range, one after the other.",
+  ],
 };
 
 const everies = ["1", "2", "5", "10", "week", "month"] as const;

@@ -41,7 +41,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
       >
         {suites.data !== undefined && chosen === undefined ? (
           <p>
-            There is no suite yet. <code>grange bench suite push</code> brings one here.
+            There is no suite yet. <code>grange bench suite push</code> adds one.
           </p>
         ) : null}
         <div className="lab-fields">
@@ -62,7 +62,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
               required
               list={list}
               value={form.artifact}
-              placeholder="a version, a nightly’s day or a commit"
+              placeholder="a version, the date of a nightly, or a commit"
               onChange={({ target }) => change({ artifact: target.value })}
             />
           </label>
@@ -82,7 +82,7 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
               onChange={({ target }) => change({ paired: target.value as AskForm["paired"] })}
             >
               <option value="">the default of the suite</option>
-              <option value="yes">yes: noisy figures are judged, too</option>
+              <option value="yes">yes: also gives verdicts for noisy metrics</option>
               <option value="no">no</option>
             </select>
           </label>

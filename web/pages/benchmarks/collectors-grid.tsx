@@ -12,7 +12,7 @@ export function CollectorsGrid({ collectors }: { readonly collectors: readonly C
       <h2>Collectors</h2>
       {collectors.length === 0 ? (
         <p className="faint">
-          None. <code>grange collector add NAME --target linux-x64</code> makes one, and{" "}
+          None. <code>grange collector add NAME --target linux-x64</code> registers one, and{" "}
           <code>grange collector run NAME</code> starts measurements on a machine.
         </p>
       ) : (
@@ -52,7 +52,7 @@ export function CollectorFacts({ of }: { readonly of: CollectorView }) {
         <dd>
           {of.target} · {setsWords(of)}
         </dd>
-        <dt>Heard of</dt>
+        <dt>Last seen</dt>
         <dd>{lastHeartbeatAt === null ? "never" : <Ago time={lastHeartbeatAt} />}</dd>
         <dt>Now</dt>
         <dd>
@@ -63,7 +63,7 @@ export function CollectorFacts({ of }: { readonly of: CollectorView }) {
               {job.artifact} · {jobWords(job)} · <Elapsed from={job.startedAt} to={job.endedAt} />
               {job.usualSeconds === null
                 ? ""
-                : ` of usually ${durationText(job.usualSeconds * 1_000)}`}
+                : `, usually ${durationText(job.usualSeconds * 1_000)}`}
             </>
           )}
         </dd>
@@ -72,7 +72,7 @@ export function CollectorFacts({ of }: { readonly of: CollectorView }) {
         {meanJobSeconds === null ? null : (
           <>
             <dt>A job takes</dt>
-            <dd>{durationText(meanJobSeconds * 1_000)} on the mean</dd>
+            <dd>{durationText(meanJobSeconds * 1_000)} on average</dd>
           </>
         )}
         {selfTest === null ? null : (

@@ -9,7 +9,7 @@ export function ErrorList({
   readonly request: Pick<RequestDetail, "errorList" | "jobList">;
 }) {
   const jobs = jobList.filter(({ state, error }) => state === "failure" && error !== null);
-  if (errorList.length + jobs.length === 0) return <p className="faint">There are none.</p>;
+  if (errorList.length + jobs.length === 0) return <p className="faint">None.</p>;
   return (
     <ul className="lab-error-list">
       {errorList.map(({ artifact, benchmark, case: of, message }, n) => (

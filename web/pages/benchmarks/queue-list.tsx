@@ -18,7 +18,7 @@ export function QueueList({ waiting }: { readonly waiting: readonly Waiting[] })
         Queue <span className="faint">{waiting.length === 0 ? "" : waiting.length}</span>
       </h2>
       {waiting.length === 0 ? (
-        <p className="faint">Nobody waits.</p>
+        <p className="faint">The queue is empty.</p>
       ) : (
         <ol className="rows lab-queue">
           {waiting.map(({ request, place, because, estimate }) => (

@@ -12,8 +12,8 @@ import { StateMark } from "./state-mark.tsx";
 /** Recently ended requests and their failures. */
 export function RecentList({ requests }: { readonly requests: readonly RequestSummary[] }) {
   return (
-    <section aria-label="Ended lately">
-      <h2>Ended lately</h2>
+    <section aria-label="Recently ended">
+      <h2>Recently ended</h2>
       {requests.length === 0 ? (
         <p className="faint">Nothing yet.</p>
       ) : (

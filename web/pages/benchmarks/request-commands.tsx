@@ -27,7 +27,7 @@ export function RequestCommands({ request }: { readonly request: RequestSummary 
           busy={action.isPending}
           onConfirm={() => action.mutate("artifacts-ready")}
         >
-          The request is then queued, and jobs fail if the artifact cannot be fetched.
+          The farm then queues the request. Jobs fail if the artifact cannot be fetched.
         </ConfirmButton>
       ) : null}
       {isOver ? null : (
@@ -38,19 +38,20 @@ export function RequestCommands({ request }: { readonly request: RequestSummary 
           busy={action.isPending && action.variables === "cancel"}
           onConfirm={() => action.mutate("cancel")}
         >
-          Its jobs end. Existing figures stay, and a new request measures only the rest.
+          Its jobs stop. The farm keeps existing figures; a new request measures only the missing
+          ones.
         </ConfirmButton>
       )}
       {isOver && hasTrouble(request) ? (
         <ConfirmButton
           label="Retry…"
           question={`Repeat the failed measurements of ${request.artifact}?`}
-          confirm="Repeat them"
+          confirm="Repeat"
           mild
           busy={action.isPending}
           onConfirm={() => action.mutate("retry")}
         >
-          Only cases without a result are measured; stored figures are not measured again.
+          The farm measures only cases without a result, and keeps stored figures.
         </ConfirmButton>
       ) : null}
       {action.error === null ? null : (

@@ -43,7 +43,7 @@ export const purposeWords: Readonly<Record<BenchmarkJobView["purpose"], string>>
   own: "own",
   backfill: "backfill of the parent",
   paired: "pairs with the parent",
-  confirm: "confirms doubts",
+  confirm: "confirms changes",
 };
 
 /** Describes a job's subject: `compile · js · check · set 0`. */

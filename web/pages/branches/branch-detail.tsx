@@ -21,14 +21,14 @@ export function BranchDetail({ repository, branch, branches }: Props) {
         <BranchEditor repository={repository} branch={branch} />
       </div>
       <div className="branch-holds">
-        <h2>Present settings</h2>
+        <h2>Current settings</h2>
         <pre className="definition" tabIndex={0}>
           {definitionText(resolved)}
         </pre>
         <p className="row facts-line">
           {next.problem === null ? null : (
             <span role="alert" className="problem">
-              The next graph will not find its definitions: {next.problem}
+              The next graph cannot load its definitions: {next.problem}
             </span>
           )}
           {next.catalog === null ? null : (
@@ -122,12 +122,12 @@ function Noticed({ noticed }: { readonly noticed: NoticedDefinitions }) {
     <p className="row facts-line">
       {catalog === null || commit === null || since === null ? null : (
         <span>
-          its source is at commit <code>{commit.slice(0, 10)}</code>, definitions{" "}
-          <Copyable text={catalog} shown={catalog.slice(0, 8)} label="catalog" />, noticed{" "}
+          source: commit <code>{commit.slice(0, 10)}</code>, definitions{" "}
+          <Copyable text={catalog} shown={catalog.slice(0, 8)} label="catalog" />, found{" "}
           <Ago time={since} />
         </span>
       )}
-      {problem === null ? null : <span className="problem">Its source: {problem}</span>}
+      {problem === null ? null : <span className="problem">Source: {problem}</span>}
     </p>
   );
 }

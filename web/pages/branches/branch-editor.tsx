@@ -90,7 +90,7 @@ export function BranchEditor({ repository, branch }: Props) {
           disabled={typeof body === "string" || !isChanged || say.isPending}
           onClick={() => typeof body !== "string" && say.mutate(body)}
         >
-          {say.isPending ? "Setting it…" : "Set it"}
+          {say.isPending ? "Saving…" : "Save"}
         </button>
         {branch.own === null ? null : (
           <button type="button" disabled={say.isPending} onClick={() => say.mutate(null)}>

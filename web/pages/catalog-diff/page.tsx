@@ -68,7 +68,7 @@ function Differences({ diff }: { readonly diff: CatalogDiff }) {
   if (diff.same && diff.switchValues.length === 0) {
     return (
       <p>
-        The same: <code>{diff.a.digest.slice(0, 12)}</code>. There are no changes.
+        Both are the same: <code>{diff.a.digest.slice(0, 12)}</code>. There are no changes.
       </p>
     );
   }

@@ -34,7 +34,7 @@ const useOfBazel: Lines = {
 export const bazelRecipes = {
   "bazel-remote": {
     tool: "Bazel, remote execution",
-    gives: "Actions run on the farm's workers, each only once for all users.",
+    gives: "Actions run on the farm's workers. Each action runs only once for all users.",
     lines: (farm) => [
       {
         where: bazelrc,
@@ -50,12 +50,12 @@ export const bazelRecipes = {
       useOfBazel,
     ],
     expect:
-      "Bazel prints a link to its invocation here. A second build after `bazel clean` has only remote cache hits. Bazel 4.2 does not know `--bes_header`: leave that line out.",
+      "Bazel prints a link to its invocation here. A second build after `bazel clean` has only remote cache hits. Bazel 4.2 has no `--bes_header`: omit that line.",
     seen: { invocationsOf: "bazel" },
   },
   "bazel-cache": {
     tool: "Bazel, cache over gRPC",
-    gives: "Actions run where Bazel runs, and their results are shared.",
+    gives: "Actions run on the machine of Bazel, and their results are shared.",
     lines: (farm) => [
       {
         where: bazelrc,
@@ -74,7 +74,8 @@ export const bazelRecipes = {
   },
   "bazel-http": {
     tool: "Bazel, cache over HTTP",
-    gives: "The same where gRPC cannot pass, such as behind a proxy for HTTP/1.1.",
+    gives:
+      "The same cache, for networks where gRPC does not work, for example behind an HTTP/1.1 proxy.",
     lines: (farm) => [
       {
         where: bazelrc,
@@ -91,7 +92,8 @@ export const bazelRecipes = {
   },
   "bazel-events": {
     tool: "Bazel, build events only",
-    gives: "Each build gets a page here, with its targets, tests and log; nothing else changes.",
+    gives:
+      "Each build gets a page here, with its targets, tests and log. Nothing else in the build changes.",
     lines: (farm) => [
       {
         where: bazelrc,
@@ -100,7 +102,7 @@ export const bazelRecipes = {
       useOfBazel,
     ],
     expect:
-      "Bazel prints a link to its invocation here. Bazel 4.2 does not know `--bes_header`: leave that line out.",
+      "Bazel prints a link to its invocation here. Bazel 4.2 has no `--bes_header`: omit that line.",
     seen: { invocationsOf: "bazel" },
   },
 } as const satisfies Readonly<Record<string, Recipe>>;

@@ -10,7 +10,7 @@ export const httpCacheRecipes = {
         where: "shell",
         text: joined(
           farm.origin.startsWith("https:") &&
-            "# ccache speaks no TLS: write the address of a proxy on this machine that does.",
+            "# ccache does not support TLS: write the address of a local proxy that does.",
           `export CCACHE_REMOTE_STORAGE="${[
             cacheUrl(farm, "ccache"),
             ...(farm.token === undefined ? [] : [`bearer-token=${farm.token}`]),
@@ -21,7 +21,8 @@ export const httpCacheRecipes = {
         ),
       },
     ],
-    expect: "`ccache --show-stats` counts remote storage hits; an empty local cache loses nothing.",
+    expect:
+      "`ccache --show-stats` counts remote storage hits. With an empty local cache, the results come from the farm.",
     seen: { cache: "ccache" },
   },
   sccache: {
@@ -45,7 +46,7 @@ export const httpCacheRecipes = {
   },
   turborepo: {
     tool: "Turborepo",
-    gives: "Tasks whose inputs are known are not run again, on any machine.",
+    gives: "A task with the same inputs runs only once, on any machine.",
     lines: (farm) => [
       {
         where: "shell",
@@ -63,7 +64,7 @@ export const httpCacheRecipes = {
   },
   nx: {
     tool: "Nx",
-    gives: "Tasks whose inputs are known are not run again. Needs Nx 20.8 or later.",
+    gives: "A task with the same inputs runs only once. Needs Nx 20.8 or later.",
     lines: (farm) => [
       {
         where: "shell",
@@ -80,7 +81,7 @@ export const httpCacheRecipes = {
   },
   gradle: {
     tool: "Gradle",
-    gives: "Tasks whose inputs are known are not run again, on any machine.",
+    gives: "A task with the same inputs runs only once, on any machine.",
     lines: (farm) => [
       {
         where: "settings.gradle",

@@ -35,12 +35,13 @@ export function ConnectPage() {
 
   return (
     <div className="page">
-      <h1>Point your tool here</h1>
+      <h1>Connect a build tool</h1>
       <p className="faint connect-lead">
-        Build tools find earlier results at this farm, and execute the other actions on it. Select
-        your tool, paste the lines, and build. Or put <code>grange exec --</code> before your build:
-        a <Link to="/granary/help">granary</Link> on your machine configures the caches of the
-        tools, and fetches the commit's results in advance.
+        Build tools reuse earlier results from this farm, and can execute actions on its workers.
+        Select your tool, copy the lines into its configuration, and build. Or put{" "}
+        <code>grange exec --</code> before your build: a <Link to="/granary/help">granary</Link> on
+        your machine then configures the caches of the tools, and fetches the results of the commit
+        in advance.
       </p>
       <div className="connect">
         <nav aria-label="Tools" className="tool-list">

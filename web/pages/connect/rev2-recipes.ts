@@ -46,7 +46,7 @@ export const rev2Recipes = {
             farm.token,
             (token) => `remote_store_headers = { "authorization" = "Bearer ${token}" }`,
           ),
-          "# To run processes on the farm's workers, too:",
+          "# To also run processes on the farm's workers:",
           "# remote_execution = true",
           `# remote_execution_address = "${grpcAddress(farm.origin)}"`,
           orNone(
@@ -107,7 +107,8 @@ export const rev2Recipes = {
   },
   trexe: {
     tool: "trexe",
-    gives: "One command runs on a worker, from a shell: the quickest way to try remote execution.",
+    gives:
+      "Runs one command on a worker, from a shell. This is the quickest way to try remote execution.",
     lines: (farm) => [
       {
         where: "shell",

@@ -66,7 +66,7 @@ export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
           </span>
         )}
         <span>
-          asked for <Ago time={execution.queuedAt} />
+          requested <Ago time={execution.queuedAt} />
         </span>
         {usage === null ? null : (
           <>
@@ -83,7 +83,7 @@ export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
             label="the digest of the image"
           />
         )}
-        <span title="It is ended after this time">at most {durationText(execution.timeoutMs)}</span>
+        <span title="The worker stops it after this time">at most {durationText(execution.timeoutMs)}</span>
         {execution.priority === 0 ? null : <span>priority {execution.priority}</span>}
         {execution.sizeClass === 1 ? null : <span>size class {execution.sizeClass}</span>}
         <Copyable

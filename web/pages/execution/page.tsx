@@ -51,7 +51,7 @@ export function ExecutionPage() {
       ) : null}
       <div className="execution-body">
         <TimeLine execution={execution} />
-        <Part title="What it wrote">
+        <Part title="Output">
           <div className="segments" role="group" aria-label="Which stream">
             {(["stdout", "stderr"] as const).map((each) => (
               <button

@@ -81,7 +81,7 @@ export function DeliveryTable({
 export function UnsentTable({ unsent }: { readonly unsent: readonly ForgeUnsent[] }) {
   return (
     <Table
-      title="Not shown at the forge yet"
+      title="Reports not delivered to the forge yet"
       columns={["What", "Tries", "Next", "Trouble"]}
       isEmpty={unsent.length === 0}
     >

@@ -79,10 +79,11 @@ export function DemandPlot({ build }: { readonly build: GranaryBuildReport }) {
         })}
       </svg>
       <figcaption className="faint">
-        Above, for transferred results: the area shows arrived ones, the line requested ones. Where
-        the line is above the area, the build waited. Below: all requests.
+        Upper chart: transferred results. The area shows results that arrived, the line shows
+        results that were requested. Where the line is above the area, the build waited. Lower
+        chart: all requests.
         {build.truncated.includes("asked")
-          ? " The report was cut: it contains misses and late results first, and then the first hits."
+          ? " The report was too long and was cut. It contains all misses and late results first, then the first hits."
           : ""}
       </figcaption>
     </figure>

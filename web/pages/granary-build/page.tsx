@@ -91,7 +91,7 @@ function Figures({ build }: { readonly build: GranaryBuildReport }) {
     ],
     ["Waited", `${durationText(build.waitedMs)}, the sum of all waits`],
     [
-      "Fetched ahead",
+      "Prefetched",
       `${bytesText(bytes.transferred)}, of which ${bytesText(bytes.wasted)} unused (${shareText(bytes.wasted, bytes.transferred)})`,
     ],
     ["Fetched late", bytesText(bytes.fetched)],

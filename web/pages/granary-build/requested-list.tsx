@@ -84,7 +84,7 @@ export function RequestedList({ build }: { readonly build: GranaryBuildReport })
       )}
       {shown.length === 0 ? (
         <p className="faint center">
-          {build.asked.length === 0 ? "It requested nothing." : "None matches."}
+          {build.asked.length === 0 ? "The build requested nothing." : "No result matches."}
         </p>
       ) : (
         <RequestedTable asked={shown.slice(0, most)} />

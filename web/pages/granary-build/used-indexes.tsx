@@ -46,8 +46,8 @@ export function UsedIndexes({ build }: { readonly build: GranaryBuildReport }) {
 const whyNone: Readonly<Record<NonNullable<GranaryBuildReport["notAhead"]> | "not-known", string>> =
   {
     "not-known":
-      "None: no build of this repository in this environment had reported its requests yet.",
+      "None: no earlier build of this repository in this environment has reported its requests.",
     "not-wished": "None: prefetching was disabled for this build.",
     wasteful:
-      "None: more than half of the prefetched data for the last builds of this command was not used. Prefetching is tried again after ten builds without it.",
+      "None: the last builds of this command did not use more than half of the prefetched data. The granary tries prefetching again after ten builds.",
   };

@@ -41,10 +41,10 @@ function IndexTable({ indexes }: { readonly indexes: readonly CommitIndexSummary
             <th scope="col">Environment</th>
             <th scope="col">Results</th>
             <th scope="col">Size</th>
-            <th scope="col" title="Builds that it was made from">
+            <th scope="col" title="Number of builds that the index was made from">
               Builds
             </th>
-            <th scope="col">Whole</th>
+            <th scope="col">Complete</th>
             <th scope="col">Changed</th>
             <th scope="col">Used</th>
           </tr>

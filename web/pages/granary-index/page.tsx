@@ -37,7 +37,7 @@ export function CommitIndexPage() {
         </p>
       )}
       {results.length === 0 ? (
-        <p className="faint center">It is empty.</p>
+        <p className="faint center">The index is empty.</p>
       ) : (
         <Results of={results} />
       )}
@@ -91,7 +91,7 @@ function Results({ of }: { readonly of: Answer["results"] }) {
             <th scope="col">Size</th>
             <th scope="col">Blobs</th>
             <th scope="col">Saves</th>
-            <th scope="col">Here</th>
+            <th scope="col">Stored</th>
           </tr>
         </thead>
         <tbody>
@@ -105,7 +105,7 @@ function Results({ of }: { readonly of: Answer["results"] }) {
               <td>{bytesText(result.bytes)}</td>
               <td>{result.blobs.toLocaleString("en")}</td>
               <td>{result.savedMs === null ? "–" : durationText(result.savedMs)}</td>
-              <td>{result.here ? "yes" : <strong className="is-failed">gone</strong>}</td>
+              <td>{result.here ? "yes" : <strong className="is-failed">deleted</strong>}</td>
             </tr>
           ))}
         </tbody>

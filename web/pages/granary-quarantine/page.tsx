@@ -23,8 +23,8 @@ export function QuarantinePage() {
       <GranaryHead title="Quarantine" project={project} />
       {results.length === 0 ? (
         <EmptyState title="Nothing is in quarantine" command="grange granary --cross-check 0.01">
-          Granaries execute a small share of cache hits again and compare the results. Different
-          results are no longer served, and are listed here. To check every hundredth hit:
+          Granaries execute a small share of cache hits again and compare the results. If a result
+          differs, the farm no longer serves it and lists it here. To check one hit in a hundred:
         </EmptyState>
       ) : (
         <ol className="quarantine">
@@ -122,16 +122,16 @@ function TakeAlso({ of }: { readonly of: QuarantinedResult }) {
   return (
     <p className="button-row">
       <ConfirmButton
-        label="Later results, too…"
-        question={`Put later results of these builds into quarantine, too? They published ${countText(of.madeFrom, "result")}.`}
-        confirm="Put them there"
+        label="Quarantine later results…"
+        question={`Also put later results of these builds into quarantine? They published ${countText(of.madeFrom, "result")}.`}
+        confirm="Quarantine them"
         mild
         busy={busy}
         onConfirm={action}
       >
-        All of them are made again when they are requested, including results that do not depend on
-        this one: the farm does not know which do. Do this if the result was wrong, and not only
-        different.
+        Builds make all of them again when they request them, including results that do not depend
+        on this one: the farm does not know which results depend on it. Do this if the result was
+        wrong, and not only different.
       </ConfirmButton>
       {problem}
     </p>
@@ -169,14 +169,14 @@ function Release({ of }: { readonly of: QuarantinedResult }) {
       <ConfirmButton
         label="Release…"
         question="Release this result from quarantine?"
-        confirm="Release it"
+        confirm="Release"
         mild
         busy={busy}
         onConfirm={action}
       >
-        The stored result is deleted, and made again when a build requests it. Do this when you know
-        why it was different: a clock, a path or an order of files in it, or a machine that you no
-        longer trust.
+        The farm deletes the stored result, and the next build that requests it makes it again. Do
+        this when you know the reason of the difference: for example a clock, a path or an order of
+        files in the result, or a machine that you no longer trust.
       </ConfirmButton>
     </span>
   );

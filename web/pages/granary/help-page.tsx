@@ -14,17 +14,18 @@ export function GranaryHelpPage() {
       <GranaryHead title="About these pages" />
       <p>
         A granary is a cache on the machine that builds, shared by all of its build tools. When a
-        build of a commit ends, it sends the build's requests to this farm: they are the commit’s
-        index. Before the next build of that commit, or of a later one, it prefetches all results in
-        the index, so that they are on the machine when the build requests them. If the farm is not
-        available, builds continue, and make missing results.
+        build of a commit ends, the granary sends the list of requested results to this farm. This
+        list is the commit’s index. Before the next build of that commit, or of a later one, the
+        granary prefetches all results in the index, so that they are on the machine when the build
+        requests them. If the farm is not available, builds continue and make the missing results
+        themselves.
       </p>
       <h2>To begin</h2>
       <p>
         <Copyable text={`export GRANGE_SERVER=${location.origin}`} label="command" /> on the machine
-        that builds, then <Copyable text="grange exec -- make" label="command" /> in a checkout. It
-        starts a granary when none runs; <code>grange granary status</code> shows its farm, and{" "}
-        <code>grange granary stop</code> ends it.
+        that builds, then <Copyable text="grange exec -- make" label="command" /> in a checkout.
+        This starts a granary if none is running; <code>grange granary status</code> shows its farm,
+        and <code>grange granary stop</code> ends it.
       </p>
       <h2>Sources of a result</h2>
       <dl className="facts">
@@ -50,20 +51,20 @@ export function GranaryHelpPage() {
       <dl className="facts">
         <Pair
           name="work saved"
-          value="The original execution time of all hits, as far as it was reported. The times of parallel steps are added, so this is work and not waiting time: with four parallel steps, builds are shorter by about a quarter of it. It was measured once, possibly on a machine that was busy with other work."
+          value="The sum of the original execution times of all hits, as far as they were reported. This is work, not waiting time: with four parallel steps, a build is shorter by about a quarter of it. Each time was measured once, possibly on a busy machine."
         />
         <Pair
           name="waited"
-          value="The sum of all waits of a build for its granary: they may overlap."
+          value="The sum of all times that a build waited for its granary. These times may overlap."
         />
         <Pair name="for nothing" value="Prefetched bytes that the build did not request." />
         <Pair
           name="early by"
-          value="The time between the arrival of a result and its request. A small value means that the transfer was only just ahead."
+          value="The time between the arrival of a result and its request. A small value means that the result arrived only just in time."
         />
         <Pair
           name="whole"
-          value="The build reported that it requested everything. Indexes of other builds may be incomplete."
+          value="The build reported that it requested all its results. Other indexes may be incomplete."
         />
       </dl>
     </div>

@@ -7,14 +7,13 @@ export function NoBuilds() {
     <section className="empty">
       <h2>No builds yet</h2>
       <p>
-        A granary is a cache on the machine that builds. It knows the requests of earlier builds of
-        a commit, and fetches the results from this farm before the next build requests them. Set
-        the farm's address,
+        A granary is a cache on the machine that builds. Before a build of a commit, it fetches from
+        this farm what earlier builds of the commit requested. Set the farm's address,
       </p>
       <Copyable text={`export GRANGE_SERVER=${location.origin}`} label="command" />
       <p>
-        and put this before your build command: it starts a granary if none runs. Each build is then
-        a line here, with the sources of its results.
+        and put this before your build command: it starts a granary if none runs. This page then
+        lists each build, with the sources of its results.
       </p>
       <Copyable text="grange exec -- make" label="command" />
       <p>

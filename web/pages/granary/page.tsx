@@ -77,7 +77,7 @@ export function GranaryPage() {
             </p>
           )}
           {builds.length === 0 ? (
-            <p className="faint center">None matches.</p>
+            <p className="faint center">No build matches.</p>
           ) : (
             <BuildList builds={builds} selected={selected} />
           )}

@@ -12,7 +12,7 @@ export function SavingsTiles({ days }: { readonly days: readonly SavingsOfDay[] 
   return (
     <div className="tiles">
       <Tile title="Work saved" figure={durationText(sum((day) => day.savedMs))}>
-        the original execution time of all hits, with parallel steps added; builds waited{" "}
+        the original execution time of all hits, summed over parallel steps; builds waited{" "}
         {durationText(sum((day) => day.waitedMs))} for them
       </Tile>
       <Tile title="Hits" figure={shareText(hits, asked)}>

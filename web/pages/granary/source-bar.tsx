@@ -9,7 +9,7 @@ export function SourceBar({ counts }: { readonly counts: GranaryBuildSummary["co
     <div
       className="source-bar"
       role="img"
-      aria-label={label || "It requested nothing"}
+      aria-label={label || "The build requested nothing"}
       title={label}
     >
       {parts.map((source) => (

@@ -17,8 +17,9 @@ export function StoreLine() {
           "The farm’s store has not been counted yet"
         ) : (
           <>
-            The farm’s store has <strong className="number">{memorySizeText(counted.bytes)}</strong>{" "}
-            in {countText(counted.blobs, "blob")}
+            The farm’s store contains{" "}
+            <strong className="number">{memorySizeText(counted.bytes)}</strong> in{" "}
+            {countText(counted.blobs, "blob")}
           </>
         )}
         {limitBytes === null
@@ -62,7 +63,7 @@ function Checked({ scrubbed }: { readonly scrubbed: NonNullable<StoreStanding["s
 function Over({ counted }: { readonly counted: NonNullable<StoreStanding["counted"]> }) {
   return (
     <strong className="is-failed">
-      It has {memorySizeText(counted.overBytes)} above its limit:{" "}
+      The store is {memorySizeText(counted.overBytes)} over its limit:{" "}
       {memorySizeText(counted.youngBytes)} were requested within 3 hours, and{" "}
       {memorySizeText(counted.heldBytes)} are needed by running work. Increase --store-limit.{" "}
     </strong>

@@ -23,7 +23,7 @@ export const sourceSentences: Readonly<Record<ResultSource, string>> = {
   local: "The machine had it from an earlier build.",
   prefetched: "It was prefetched, and arrived before the request.",
   fetched: "The build waited for its transfer from the farm.",
-  missed: "It did not exist: the build made it.",
+  missed: "There was no such result: the build made it.",
   unreachable: "The farm was not available.",
 };
 

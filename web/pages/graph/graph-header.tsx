@@ -42,7 +42,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
             busy={cancel.isPending}
             onConfirm={() => cancel.mutate()}
           >
-            Running jobs are ended, and waiting jobs will not start. Completed jobs keep their
+            Running jobs are stopped, and waiting jobs do not start. Finished jobs keep their
             results, also in the cache.
           </ConfirmButton>
         ) : null}
@@ -77,7 +77,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
         <span>
           <Ago time={graph.createdAt} />
         </span>
-        <span title="From its planning to the end of its last job, without the time in which nothing was requested">
+        <span title="From the planning of the graph to the end of its last job, without times in which no job was requested">
           <Elapsed from={graph.createdAt} to={graph.finishedAt} idleMs={graph.idleMs} />
         </span>
         <span>
@@ -92,7 +92,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
             label="digest of the definitions"
           />
         </span>
-        <span className="faint" title="The jobs that were made from them">
+        <span className="faint" title="The jobs that were made from the definitions">
           jobs{" "}
           <Copyable
             text={graph.catalog}

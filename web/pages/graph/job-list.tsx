@@ -39,7 +39,7 @@ export function JobList({ graphId, jobs, selected, onSelect }: Props) {
         <span className="right">Waited</span>
         <span className="right">Took</span>
       </div>
-      {jobs.length === 0 ? <p className="faint center">No job passes the filter.</p> : null}
+      {jobs.length === 0 ? <p className="faint center">No job matches the filter.</p> : null}
       <div
         className="job-rows"
         role="list"

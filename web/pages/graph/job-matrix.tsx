@@ -29,7 +29,7 @@ export function JobMatrix({ graph, jobs, selected, onSelect }: Props) {
     <div className="matrix">
       <Urgent title="Failed" jobs={failed} selected={selected} onSelect={onSelect} />
       <Urgent title="Running" jobs={running} selected={selected} onSelect={onSelect} />
-      {jobs.length === 0 ? <p className="faint center">No job passes the filter.</p> : null}
+      {jobs.length === 0 ? <p className="faint center">No job matches the filter.</p> : null}
       {/* Each cell can also be reached with j and k, and by name in the list view. */}
       <div
         className="groups"

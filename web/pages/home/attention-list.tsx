@@ -88,7 +88,7 @@ function Item({ item }: { item: AttentionItem }) {
     case "worker in trouble":
       return (
         <Sentence more={item.reason}>
-          <Link to="/workers">Worker {item.worker}</Link> can run nothing
+          <Link to="/workers">Worker {item.worker}</Link> cannot run anything
         </Sentence>
       );
     case "quarantined worker":
@@ -99,7 +99,7 @@ function Item({ item }: { item: AttentionItem }) {
       );
     case "quarantined results":
       return (
-        <Sentence more="Two machines made different results of the same action.">
+        <Sentence more="Two machines produced different results for the same action.">
           <Link to="/granary/quarantine">
             {counted(item.results, "cached result is", "cached results are")} in quarantine
           </Link>
@@ -108,8 +108,8 @@ function Item({ item }: { item: AttentionItem }) {
     case "full store":
       return (
         <Sentence more="Raise the limit, or shorten the retention of graphs.">
-          <Link to="/retention">The store of blobs</Link> is {bytesText(item.overBytes)} above its
-          limit of {bytesText(item.limitBytes)}
+          <Link to="/retention">The blob store</Link> is {bytesText(item.overBytes)} over its limit
+          of {bytesText(item.limitBytes)}
         </Sentence>
       );
     case "corrupt blobs":

@@ -69,7 +69,7 @@ function NoGraphsYet({ overview }: { overview: Overview }) {
       <EmptyState title="No graphs yet" command="grange submit . --rev HEAD" note={<FarmAccess />}>
         A graph is the work of one commit. Run this in a Git repository, and its graph appears here.
         Bazel, ccache and other build tools can use this farm, too:{" "}
-        <Link to="/connect">point yours here</Link>, and see its{" "}
+        <Link to="/connect">connect your tool</Link>, and see its{" "}
         <Link to="/invocations">invocations</Link>.
       </EmptyState>
       {overview.attention.length === 0 ? null : (

@@ -128,8 +128,8 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
       {actions.length === 0 && !isPending && !hasNextPage ? (
         <p className="faint center">
           {actionsIn(counts) === 0
-            ? "It requested no action: all outputs were current, or it does not build remotely."
-            : "No action passes the filter."}
+            ? "The build requested no action: all outputs were up to date, or it does not build remotely."
+            : "No action matches the filter."}
         </p>
       ) : null}
       <div ref={scroller} className="action-scroller" tabIndex={0} aria-label="All actions">
@@ -188,7 +188,7 @@ function ActionCells({ action }: { action: InvocationAction }) {
       <span className="faint ellipsis">{mnemonic}</span>
       <span
         className="faint ellipsis"
-        title={action.joined ? "Another invocation had requested it" : ""}
+        title={action.joined ? "Another invocation had already requested it" : ""}
       >
         {outcome === null || outcome === "succeeded"
           ? action.joined

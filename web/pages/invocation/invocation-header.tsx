@@ -41,8 +41,8 @@ export function InvocationHeader({ invocation }: { invocation: InvocationDetail 
             busy={cancel.isPending}
             onConfirm={() => cancel.mutate()}
           >
-            Its waiting and running actions are cancelled unless others wait for them, too, and its
-            further requests are refused. The tool then ends by itself.
+            The farm cancels its queued and running actions, except those that another invocation
+            also waits for, and refuses its further requests. The tool then ends by itself.
           </ConfirmButton>
         ) : null}
       </div>
@@ -81,7 +81,7 @@ export function InvocationHeader({ invocation }: { invocation: InvocationDetail 
           </span>
         ) : null}
         {events !== null && events.unreadableEvents > 0 ? (
-          <span title="They were accepted, so that the tool continued, and are not shown">
+          <span title="The farm accepted them, so that the tool could continue, but cannot show them">
             {events.unreadableEvents} unreadable{" "}
             {events.unreadableEvents === 1 ? "build event" : "build events"}
           </span>

@@ -52,7 +52,7 @@ export function InvocationPage() {
           <FailedActions invocation={invocation} />
         </Suspense>
       ) : null}
-      <div className="job-tabs segments" role="group" aria-label="What to see of the invocation">
+      <div className="job-tabs segments" role="group" aria-label="Views of the invocation">
         {views.map((each) => (
           <button
             key={each}

@@ -51,8 +51,8 @@ export function TargetsView({
       {found.length === 0 ? (
         <p className="faint center">
           {events.targets.length === 0
-            ? "It has sent no targets yet."
-            : "No target passes the filter."}
+            ? "The build has sent no targets yet."
+            : "No target matches the filter."}
         </p>
       ) : (
         <ul className="rows targets">
@@ -62,7 +62,9 @@ export function TargetsView({
         </ul>
       )}
       {left > 0 ? (
-        <p className="faint center">{left.toLocaleString("en")} more pass the filter: narrow it.</p>
+        <p className="faint center">
+          {left.toLocaleString("en")} more match: make the filter narrower.
+        </p>
       ) : null}
     </section>
   );

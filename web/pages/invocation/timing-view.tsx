@@ -55,8 +55,8 @@ export function TimingView({ invocation }: { invocation: InvocationDetail }) {
       {metrics.length === 0 ? (
         <p className="faint">
           {events === null
-            ? "It sends no build events: the farm knows no further times."
-            : "It has sent no figures yet."}
+            ? "The tool sends no build events, so the farm knows no other times."
+            : "The tool has sent no times yet."}
         </p>
       ) : (
         <div className="table-box">

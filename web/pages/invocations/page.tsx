@@ -46,8 +46,8 @@ export function InvocationsPage() {
   if (all.length === 0 && !isNarrowed) {
     return (
       <EmptyState heading="h1" title="No invocations yet">
-        Each run of Bazel, recc or another build tool that uses this farm is a line here.{" "}
-        <Link to="/connect">Point your tool here</Link>, and build something.
+        This page lists each run of Bazel, recc or another build tool that uses this farm.{" "}
+        <Link to="/connect">Connect your tool</Link>, and build something.
       </EmptyState>
     );
   }
@@ -82,7 +82,7 @@ export function InvocationsPage() {
       )}
       {shown.length === 0 ? (
         <p className="faint center">
-          {all.length === 0 ? "None matches." : "None of the loaded ones."}
+          {all.length === 0 ? "No invocation matches." : "None of the loaded invocations matches."}
         </p>
       ) : (
         <ol className="rows invocations">

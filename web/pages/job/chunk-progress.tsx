@@ -18,7 +18,7 @@ export function ChunkProgress(props: {
         <strong>
           <span className="number">{done}</span> of <span className="number">{items}</span> items
         </strong>
-        {failed === 0 ? null : <span className="problem number">{failed} given up</span>}
+        {failed === 0 ? null : <span className="problem number">{failed} failed</span>}
         <span className="faint number">
           {batches.length} {batches.length === 1 ? "batch" : "batches"}
         </span>

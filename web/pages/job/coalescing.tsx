@@ -28,12 +28,13 @@ export function Coalescing({ graphId, job }: Props) {
       <h2>Other commits</h2>
       {into === null ? null : (
         <p>
-          Answered by <OtherCommit {...into} />. After an activation it runs itself.
+          The result of <OtherCommit {...into} /> counts for this job. If you activate this job, it
+          runs itself.
         </p>
       )}
       {answersFor.length === 0 ? null : (
         <>
-          <p>It represents older commits:</p>
+          <p>Its result counts for these older commits:</p>
           <ul>
             {answersFor.map((other) => (
               <li key={other.graphId}>

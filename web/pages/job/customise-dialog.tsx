@@ -47,8 +47,8 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
           />
         </label>
         <p id={help} className="faint">
-          A JSON merge patch over the definition: what is named replaces, null removes. For this
-          graph alone; the job is marked as customised.
+          A JSON merge patch of the definition: a value replaces the current one, and null removes
+          it. The patch applies only to this graph, and the job is marked as customised.
         </p>
         <label>
           <input
@@ -83,7 +83,7 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
                 apply.reset();
               }}
             >
-              Start from the present definition
+              Start from the current definition
             </button>
           </p>
         )}
@@ -104,7 +104,7 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
           </button>
         )}
         <button type="button" onClick={onClose}>
-          Keep it unchanged
+          Cancel
         </button>
         <button
           type="button"
@@ -116,7 +116,7 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
             request !== undefined && apply.mutate({ ...request, ...named }, { onSuccess: onClose })
           }
         >
-          {apply.isPending ? "Doing it…" : "Customise it"}
+          {apply.isPending ? "Applying…" : "Customise"}
         </button>
       </div>
     </Modal>
@@ -128,7 +128,7 @@ function Outcome({ customised: { changes, rerun } }: { readonly customised: Cust
     <>
       <h3>Differences from the definitions</h3>
       {changes.length === 0 ? (
-        <p className="faint">No difference: it is then not customised.</p>
+        <p className="faint">There is no difference: the job will not be customised.</p>
       ) : (
         <div className="diff-lines">
           <ChangedParts

@@ -45,7 +45,7 @@ export function DefinitionView({ detail }: { readonly detail: JobDetail }) {
           </div>
         </>
       ) : (
-        <p className="faint">It was not changed for this graph.</p>
+        <p className="faint">The definition was not changed for this graph.</p>
       )}
       {isOpen ? <CustomiseDialog detail={detail} onClose={() => setOpen(false)} /> : null}
     </div>

@@ -15,7 +15,7 @@ export function JobTabs({ detail, view, onView }: Props) {
     origin: origin.audit.length === 0 ? "Origin" : `Origin, ${changesText(origin.audit.length)}`,
   };
   return (
-    <div className="job-tabs segments" role="group" aria-label="What to see of the job">
+    <div className="job-tabs segments" role="group" aria-label="Views of the job">
       {jobViews.map((each) => (
         <button key={each} type="button" aria-pressed={each === view} onClick={() => onView(each)}>
           {words[each]}

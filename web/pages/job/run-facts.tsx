@@ -13,13 +13,13 @@ const outcomes: Readonly<Record<RunOutcome, string>> = {
   out_of_memory: "ran out of memory",
   cancelled: "cancelled",
   worker_lost: "its worker was lost",
-  infrastructure_error: "the farm failed it",
+  infrastructure_error: "the farm had an error",
 };
 
 const servers: Readonly<Record<RunServer, string>> = {
   execution: "a worker",
-  farm: "the farm itself",
-  outside: "another machine, which reports it",
+  farm: "the server",
+  outside: "another machine, which reports its result",
   items: "workers that share its items",
 };
 
@@ -43,12 +43,12 @@ export function RunFacts({ run }: { run: Run }) {
         <Fact name="Why">
           <span title={run.why ?? undefined}>{run.why ?? causes[run.cause]}</span>
         </Fact>
-        {run.requestedBy === null ? null : <Fact name="Asked by">{run.requestedBy}</Fact>}
+        {run.requestedBy === null ? null : <Fact name="Requested by">{run.requestedBy}</Fact>}
         <Fact name="Waited">
           <Elapsed from={run.readyAt ?? run.queuedAt} to={run.startedAt ?? run.finishedAt} />
         </Fact>
         {run.dueAt === null || run.finishedAt !== null ? null : (
-          <Fact name="Continues by itself">
+          <Fact name="Continues at">
             <time dateTime={run.dueAt}>{new Date(run.dueAt).toLocaleString()}</time>
           </Fact>
         )}

@@ -11,11 +11,11 @@ interface Props {
 /** The causes of runs, for people. */
 export const causes: Readonly<Record<Run["cause"], string>> = {
   first: "first run",
-  "auto-retry": "retried, as the definition says",
+  "auto-retry": "automatic retry of the definition",
   retrigger: "requested by a person",
-  revive: "the job that made it unreachable has run again, or was waived",
-  downstream: "a job before it ran again, and dependent jobs were requested, too",
-  activate: "it was inactive, and was activated",
+  revive: "the failed job that blocked it has run again, or was waived",
+  downstream: "a job before it ran again, with the jobs that depend on it",
+  activate: "a person activated it",
   backfill: "requested by a backfill over commits",
   bisect: "requested by a search for the first bad commit",
 };

@@ -19,8 +19,8 @@ interface Props {
 }
 
 const noLog = {
-  farm: "The farm itself serves this run: there is no log.",
-  outside: "Another machine reports this run: there is no log here.",
+  farm: "The server carries out this run itself: there is no log.",
+  outside: "Another machine reports the result of this run: there is no log here.",
   items: "Each batch of its items has a separate log.",
 } as const;
 
@@ -38,7 +38,7 @@ export function RunsView({
     return (
       <div className="job-main">
         <p className="empty">
-          {job.state === "unreachable" ? "It was not run." : "It has not run yet."}
+          {job.state === "unreachable" ? "It did not run." : "It has not run yet."}
         </p>
       </div>
     );

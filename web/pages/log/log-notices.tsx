@@ -20,10 +20,10 @@ export function LogNotices({ status, lines, notes, onLine }: Props) {
         </p>
       ) : null}
       {status.state === "complete" && lines === 0 ? (
-        <p className="faint center">It wrote nothing.</p>
+        <p className="faint center">The log is empty.</p>
       ) : null}
       {status.state === "live" && lines === 0 ? (
-        <p className="faint center">It has written nothing yet.</p>
+        <p className="faint center">The log is empty so far.</p>
       ) : null}
       {gap === undefined ? null : (
         <p role="note" className="log-notice">

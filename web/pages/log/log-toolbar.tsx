@@ -45,7 +45,7 @@ export function LogToolbar(props: Props) {
       <GoToLine box={props.lineBox} lines={lines} onLine={props.onLine} />
       <button
         type="button"
-        title="The first line that tells of an error (x)"
+        title="Go to the first line that reports an error (x)"
         onClick={props.onFirstError}
       >
         First error

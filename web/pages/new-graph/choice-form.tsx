@@ -73,7 +73,7 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
               onChange({ select: value === "" ? undefined : `name:${value}` });
             }}
           >
-            <option value="">no, all selected ones</option>
+            <option value="">no, all selected jobs</option>
             {holes.jobs.map(({ name: each }) => (
               <option key={each} value={each}>
                 {each}
@@ -97,8 +97,8 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
       <TextField
         label="Set"
         isLive
-        title="Graphs of one set, of any repository, can be retriggered together. A new name makes a new set."
-        placeholder="a name, or a graph of it"
+        title="You can retrigger the graphs of a set together, also across repositories. A new name makes a new set."
+        placeholder="the name of a set, or a graph in it"
         value={chosen.set ?? ""}
         onChange={(set) => onChange({ set: set === "" ? undefined : set })}
       />

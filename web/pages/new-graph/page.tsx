@@ -82,9 +82,9 @@ export function NewGraphPage() {
               disabled={repository === undefined || submit.isPending}
               onClick={() => submit.mutate(complete(written))}
             >
-              {submit.isPending ? "Submitting…" : "Submit exactly this"}
+              {submit.isPending ? "Submitting…" : "Submit"}
             </button>
-            {isSettled ? null : <span className="faint">the preview follows…</span>}
+            {isSettled ? null : <span className="faint">loading the preview…</span>}
           </p>
           {problem === null ? null : (
             <p role="alert" className="problem">
@@ -95,7 +95,9 @@ export function NewGraphPage() {
             <Preview preview={preview.data} />
           )}
           {repository === undefined ? (
-            <p className="faint">No repository is known yet; submit a first graph by command.</p>
+            <p className="faint">
+              The farm knows no repository yet. Submit a first graph from the command line.
+            </p>
           ) : null}
         </section>
       </div>

@@ -35,7 +35,7 @@ export function PatchesField({ patches, job, onChange }: Props) {
       <p id={help} className="faint">
         {read.kind === "problem"
           ? read.problem
-          : "A JSON merge patch for each job, for this graph alone; the jobs are marked as customised."}
+          : "A JSON merge patch for each job. It applies only to this graph, and the jobs are marked as customised."}
       </p>
     </>
   );

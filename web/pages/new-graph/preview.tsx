@@ -26,8 +26,8 @@ export function Preview({ preview }: { readonly preview: GraphPreview }) {
           <span className="faint">duration not known: none of them has run before</span>
         ) : (
           <>
-            <span>over in about {durationText(preview.criticalPathMs)}</span>
-            <span>{durationText(preview.expectedMs)} of workers’ time</span>
+            <span>takes about {durationText(preview.criticalPathMs)}</span>
+            <span>{durationText(preview.expectedMs)} of worker time</span>
           </>
         )}
         <span className="faint">
@@ -35,7 +35,7 @@ export function Preview({ preview }: { readonly preview: GraphPreview }) {
           <Copyable text={preview.catalog} shown={preview.catalog.slice(0, 8)} label="catalog" />
         </span>
         {preview.commit === null ? (
-          <span className="faint">without a commit: select one to submit</span>
+          <span className="faint">there is no commit: select one to submit</span>
         ) : (
           <span className="faint">
             commit <code>{preview.commit.slice(0, 10)}</code>
@@ -59,7 +59,7 @@ export function Preview({ preview }: { readonly preview: GraphPreview }) {
           </tbody>
         </table>
         {jobs.length > mostShown ? (
-          <p className="faint">and {jobs.length - mostShown} more; choose fewer to see them</p>
+          <p className="faint">and {jobs.length - mostShown} more; select fewer jobs to see them</p>
         ) : null}
       </div>
     </>

@@ -12,7 +12,7 @@ export function UrgencyFields({ chosen, onChange }: Props) {
     <div className="pair">
       <label
         className="stacked"
-        title="Higher starts sooner. Limits of the branch and of your grants apply, and the farm reports them."
+        title="A higher number starts sooner. The branch and your grants may limit it; the farm then says so."
       >
         Priority
         <input
@@ -32,7 +32,7 @@ export function UrgencyFields({ chosen, onChange }: Props) {
       </label>
       <TextField
         label="Time to live"
-        title="The longest wait of any of its jobs for its start"
+        title="The longest time that a job of this graph may wait for its start"
         isLive
         placeholder="such as 2h"
         value={chosen.ttl ?? ""}

@@ -21,13 +21,13 @@ export function RightsPage() {
       <div className="card choose">
         <TextField
           label="Repository or project"
-          title="Empty: the whole farm"
+          title="empty: the whole farm"
           value={repository}
           onChange={(text) => show({ repository: text.trim() || undefined })}
         />
         <TextField
           label="Branch"
-          title="Empty: some branch"
+          title="empty: any branch"
           value={branch}
           onChange={(text) =>
             show({ repository: repository || undefined, branch: text.trim() || undefined })
@@ -54,7 +54,7 @@ function AtPlace({ search }: { readonly search: RightsSearch }) {
     <section className="card">
       <h2>Who may do what on {where}</h2>
       {data.principals.length === 0 ? (
-        <p>Nobody that you may see.</p>
+        <p>Nobody whose rights you may see.</p>
       ) : (
         <GrantTable grants={data.principals.flatMap(({ grants }) => grants)} showsPrincipals />
       )}
@@ -73,11 +73,13 @@ function OfPrincipal({ name }: { readonly name: string }) {
       <h2>What {data.name} may do</h2>
       <p>
         {data.kind === null
-          ? "Nobody has this name here."
+          ? "This farm has no principal of this name."
           : `${data.name} is a ${data.kind}. ${tokensText(data.tokens)}`}
       </p>
       {data.quarantine === null ? null : (
-        <p role="alert">It is quarantined, and serves no worker: {shownText(data.quarantine)}</p>
+        <p role="alert">
+          It is quarantined, and no worker may use it: {shownText(data.quarantine)}
+        </p>
       )}
       {data.grants.length === 0 ? <p>It has no right.</p> : <GrantTable grants={data.grants} />}
     </section>
@@ -87,6 +89,6 @@ function OfPrincipal({ name }: { readonly name: string }) {
 /** Null for callers that may not administer the farm. */
 function tokensText(tokens: readonly unknown[] | null): string {
   if (tokens === null) return "";
-  if (tokens.length === 0) return "No token of it is valid.";
+  if (tokens.length === 0) return "It has no valid token.";
   return tokens.length === 1 ? "It has one valid token." : `It has ${tokens.length} valid tokens.`;
 }

@@ -46,7 +46,7 @@ export function SearchPage() {
             busy={cancel.isPending}
             onConfirm={() => cancel.mutate()}
           >
-            It requests no more commits. Requested jobs continue.
+            The search requests no more commits. Jobs that it has requested continue.
           </ConfirmButton>
         ) : null}
       </div>
@@ -57,7 +57,7 @@ export function SearchPage() {
         <span className="number">{search.commits} commits</span>
         {search.kind === "bisect" ? (
           <span>
-            {search.parallel} at once, {search.sameResults} equal results
+            {search.parallel} at the same time, {search.sameResults} equal results
           </span>
         ) : (
           <span>every {search.step === 1 ? "commit" : `${search.step}th commit`}</span>

@@ -22,12 +22,12 @@ export function Verdict({ search }: { readonly search: Search }) {
       ) : search.kind === "bisect" && first !== undefined ? (
         <p>
           It is among <span className="number">{search.remaining.length}</span> commits
-          {search.state === "running" ? " so far" : "; they cannot be distinguished"}.
+          {search.state === "running" ? " so far" : "; the results do not tell which one"}.
         </p>
       ) : null}
       {isFound || search.message === null ? null : <p className="faint">{search.message}</p>}
       {first === undefined && search.message === null ? (
-        <p className="faint">{search.state === "running" ? "Under way." : "No result."}</p>
+        <p className="faint">{search.state === "running" ? "In progress." : "No result."}</p>
       ) : null}
     </div>
   );

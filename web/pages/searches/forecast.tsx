@@ -24,7 +24,7 @@ export function Forecast({ kind, forecast }: Props) {
       </dd>
       <dt>Jobs</dt>
       <dd>
-        <span className="number">{jobs}</span>, {forecast.jobsPerCommit} for each
+        <span className="number">{jobs}</span>, {forecast.jobsPerCommit} for each commit
       </dd>
       <dt>Time</dt>
       <dd>
@@ -32,8 +32,8 @@ export function Forecast({ kind, forecast }: Props) {
           ? [
               commitMs === 0
                 ? ""
-                : `about ${durationText(commitMs * (rounds ?? 1))}, with available workers; `,
-              `${durationText(workerMs)} of workers’ time`,
+                : `about ${durationText(commitMs * (rounds ?? 1))}, if workers are free; `,
+              `${durationText(workerMs)} of worker time`,
             ].join("")
           : "not known: these jobs have not succeeded before"}
       </dd>

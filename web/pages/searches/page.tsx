@@ -31,8 +31,8 @@ export function SearchesPage() {
         <section aria-label="Searches so far">
           {searches.length === 0 ? (
             <p className="faint">
-              None yet. A backfill runs jobs on commits of the past; a bisection finds the commit
-              that broke them.
+              None yet. A backfill runs jobs on past commits. A bisection finds the first commit on
+              which a job fails.
             </p>
           ) : (
             <ol className="rows searches">

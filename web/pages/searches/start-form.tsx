@@ -97,12 +97,17 @@ export function StartForm({ search, onChange }: Props) {
       />
       <div className="row">
         {isBisect
-          ? number("At once", "Commits that are tried at the same time", "parallel", 50)
+          ? number(
+              "Commits at the same time",
+              "Number of commits on which the jobs run at the same time",
+              "parallel",
+              50,
+            )
           : number("Every", "1 for every commit of the range", "step", 1_000_000)}
         {isBisect
           ? number(
               "Equal results",
-              "Number of equal results that are required; more for flaky jobs",
+              "Number of equal results that decide a commit. Use more than one for flaky jobs.",
               "sameResults",
               20,
             )

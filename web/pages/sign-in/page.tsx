@@ -39,18 +39,18 @@ export function SignInPage() {
       )}
       {over === null ? null : (
         <p className="faint">
-          {over.principal} was signed in here until that ended ({over.why}).
+          The session of {over.principal} has ended ({over.why}).
         </p>
       )}
       {session !== null && code !== null ? (
         <section aria-label="Link" className="sign-in-way">
-          <p>You followed a link that signs in a user. Continue only if you requested it.</p>
+          <p>This link signs you in. Continue only if you requested it.</p>
           <button
             type="button"
             disabled={action.isBusy}
             onClick={() => void run(() => signInWithCode(code), then)}
           >
-            Sign in by the link
+            Sign in with the link
           </button>
         </section>
       ) : null}

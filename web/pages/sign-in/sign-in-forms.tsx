@@ -18,13 +18,13 @@ export function SignInForms({ standing: { provider, access, isOpen }, action, th
     <>
       {isOpen ? (
         <p className="faint">
-          This farm requires no sign-in: everyone who can reach it may do everything. If you sign
-          in, your actions are recorded with your name.
+          This farm requires no sign-in: anyone who can reach it may do everything. If you sign in,
+          the farm records your actions with your name.
         </p>
       ) : (
         <p className="faint">
           {access === "private"
-            ? "This farm is private: to read something, sign in with an account that has the right."
+            ? "This farm is private: sign in to read. Your account needs the right to read."
             : "You can read without signing in. To change something, sign in."}
         </p>
       )}
@@ -90,8 +90,8 @@ function WithToken({ action, then }: { readonly action: AsyncAction; readonly th
         </button>
       </form>
       <p className="faint">
-        The browser stores a separate session, and not the token. An administrator of the farm
-        creates a token with
+        The browser stores a session, not the token. An administrator of the farm creates a token
+        with
       </p>
       <Copyable text="grange token create NAME" label="command" />
     </section>

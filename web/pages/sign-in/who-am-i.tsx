@@ -73,7 +73,8 @@ function Grants({ grants }: Pick<Caller, "grants">) {
       <h2>What you may do</h2>
       {grants.length === 0 ? (
         <p className="faint">
-          Only read. An administrator of the farm gives grants with <code>grange grant add</code>.
+          You may only read. An administrator of the farm gives grants with{" "}
+          <code>grange grant add</code>.
         </p>
       ) : (
         <table>

@@ -20,7 +20,7 @@ export function DecisionsTable({
 }) {
   const [open, setOpen] = useState<string>();
   const id = useId();
-  if (decisions.length === 0) return <p className="faint">There are none.</p>;
+  if (decisions.length === 0) return <p className="faint">None.</p>;
   return (
     <div className="table-box" tabIndex={0} role="region" aria-label="Decisions">
       <table className="figures decisions">

@@ -33,7 +33,7 @@ export function SizeClassKeyPage() {
         </h2>
         {data.failuresInARow > 0 && data.classes.every(({ runs }) => runs.length === 0) ? (
           <p className="faint">
-            It only failed. Final failures do not depend on the class, and have no marks.
+            It has only failed so far. Final failures do not depend on the class, and are not shown.
           </p>
         ) : null}
         <Plots classes={data.classes} />
@@ -49,7 +49,7 @@ export function SizeClassKeyPage() {
 function Facts({ of }: { readonly of: SizeClassKeyDetail }) {
   return (
     <div className="row facts-line">
-      <span>remembered of {levelText(of.level)}</span>
+      <span>grouped by {levelText(of.level)}</span>
       {of.project === "default" ? null : <span>project {shownText(of.project)}</span>}
       <span>trust domain {shownText(of.domain)}</span>
       <span>
@@ -58,7 +58,7 @@ function Facts({ of }: { readonly of: SizeClassKeyDetail }) {
       {of.lastFailureAt === null ? null : (
         <span
           className={of.failuresInARow === 0 ? "faint" : "problem"}
-          title="Such failures do not depend on the class, and are not among the runs below"
+          title="Such failures do not depend on the class, and the runs below do not include them"
         >
           failed on the largest class <Ago time={of.lastFailureAt} />
           {of.failuresInARow > 1 ? `, ${of.failuresInARow} times in a row` : ""}

@@ -19,8 +19,8 @@ export function HoursPlot(props: {
   const full = slots * hourSeconds;
   const label =
     all === 0
-      ? "Nothing ran here within 24 hours"
-      : `Busy for ${durationText(all * 1_000)} within 24 hours, at most ${durationText(most * 1_000)} within one`;
+      ? "Nothing ran here in the last 24 hours"
+      : `Busy for ${durationText(all * 1_000)} in the last 24 hours, at most ${durationText(most * 1_000)} in one hour`;
   return (
     <figure className="hours">
       <svg viewBox={`0 0 ${width} ${height + 14}`} role="img" aria-label={label}>
@@ -55,9 +55,9 @@ export function HoursPlot(props: {
       </svg>
       <figcaption className="faint">
         {all === 0
-          ? "Nothing ran here within 24 hours."
+          ? "Nothing ran here in the last 24 hours."
           : `The highest bar is ${durationText(most * 1_000)}${
-              full === 0 ? "" : `, ${Math.round((most / full) * 100)} % of the present slots`
+              full === 0 ? "" : `, ${Math.round((most / full) * 100)} % of the current slots`
             }.`}
       </figcaption>
       <details>

@@ -36,7 +36,7 @@ export function SizeClassPage() {
       <section aria-label="The most expensive actions here">
         <h2>The most expensive actions here</h2>
         {data.keys.length === 0 ? (
-          <p className="faint">No action ran here that several classes could have run.</p>
+          <p className="faint">No action ran here that could also have run on another class.</p>
         ) : (
           <KeyTable keys={data.keys} />
         )}
@@ -80,9 +80,9 @@ function Tiles({ detail: { class: of, lately } }: { readonly detail: SizeClassDe
           {of.busy} <small>of {of.slots} slots busy</small>
         </p>
         <p className="faint">
-          {of.queued.toLocaleString("en")} queued; a new action would wait{" "}
-          {of.expectedWaitMs === 0 ? "for nothing" : waitText(of.expectedWaitMs)}. Workers:{" "}
-          {workersWords(of)}.
+          {of.queued.toLocaleString("en")} queued; a new action would{" "}
+          {of.expectedWaitMs === 0 ? "start at once" : `wait ${waitText(of.expectedWaitMs)}`}.
+          Workers: {workersWords(of)}.
         </p>
       </section>
       <section className="card tile">
@@ -103,7 +103,7 @@ function Tiles({ detail: { class: of, lately } }: { readonly detail: SizeClassDe
           {saved.executions === 0 ? "–" : costText(Math.abs(saved.amount))}
         </p>
         <p className="faint">
-          compared with always the largest class; an estimate, of{" "}
+          compared with always using the largest class; an estimate from{" "}
           {saved.executions.toLocaleString("en")} executions
           {saved.unknown === 0 ? "" : `, ${saved.unknown.toLocaleString("en")} left out`}
         </p>

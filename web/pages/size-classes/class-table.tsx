@@ -33,7 +33,7 @@ export function ClassTable({ platform }: { readonly platform: SizeClassPlatform 
             </th>
             <th scope="col">Busy</th>
             <th scope="col">Cost</th>
-            <th scope="col" title="By the selection of this class; an estimate">
+            <th scope="col" title="Saved by selecting this class; an estimate">
               Saved
             </th>
           </tr>
@@ -86,7 +86,7 @@ export function waitText(ms: number | null): string {
 
 export function workersWords({ workers, draining, silent }: SizeClassNow): string {
   const parts = [`${workers} ${workers === 1 ? "takes" : "take"} work`];
-  if (draining > 0) parts.push(`${draining} ${draining === 1 ? "takes" : "take"} nothing new`);
-  if (silent > 0) parts.push(`${silent} ${silent === 1 ? "was" : "were"} not reachable lately`);
+  if (draining > 0) parts.push(`${draining} ${draining === 1 ? "takes" : "take"} no new work`);
+  if (silent > 0) parts.push(`${silent} ${silent === 1 ? "was" : "were"} not reachable recently`);
   return parts.join(", ");
 }

@@ -43,13 +43,13 @@ export function KeyList() {
       {data !== undefined && keys.length === 0 ? (
         <p className="faint">
           {find === ""
-            ? "No recent action could have run on more than one class."
-            : "No action has this in its name."}
+            ? "No recent action could run on more than one class."
+            : "No action matches."}
         </p>
       ) : (
         <KeyTable keys={keys} />
       )}
-      <MoreButton pages={pages}>Load cheaper ones</MoreButton>
+      <MoreButton pages={pages}>Load cheaper actions</MoreButton>
     </section>
   );
 }

@@ -23,8 +23,8 @@ export function SizeClassesPage() {
         title="No size classes yet"
         command={`grange worker --server ${location.origin} --size-class 2`}
       >
-        Workers of several sizes, some small and cheap, some large, let the farm choose for each
-        action what it needs. Start one on any machine that reaches this address.
+        If workers have different sizes, the farm selects a size for each action. Start a worker of
+        a size on any machine that can reach this address.
       </EmptyState>
     );
   }
@@ -44,7 +44,7 @@ export function SizeClassesPage() {
       <SettingsForm />
       <KeyList />
       <p className="faint">
-        Workers by name are on <Link to="/workers">their own page</Link>.
+        <Link to="/workers">Another page</Link> lists each worker.
       </p>
     </div>
   );
@@ -58,21 +58,21 @@ function SavedTile({ classes: { lately, platforms, saved } }: { readonly classes
   return (
     <div className="tiles">
       <section className={`card tile ${isGood}`}>
-        <h2>{saved.amount < 0 ? "Lost" : "Saved"} compared with always the largest class</h2>
+        <h2>{saved.amount < 0 ? "Lost" : "Saved"} compared with always using the largest class</h2>
         <p className="figure number">{costText(Math.abs(saved.amount))}</p>
         <p className="faint">
-          an estimate, of <span className="number">{saved.executions.toLocaleString("en")}</span>{" "}
+          an estimate from <span className="number">{saved.executions.toLocaleString("en")}</span>{" "}
           executions
           {saved.unknown === 0
             ? ""
-            : `; ${saved.unknown.toLocaleString("en")} are left out: their duration there is not known`}
+            : `; ${saved.unknown.toLocaleString("en")} are not counted: their duration there is not known`}
         </p>
       </section>
       <section className="card tile">
         <h2>Cost</h2>
         <p className="figure number">{costText(cost)}</p>
         <p className="faint">
-          seconds of slots times their price, {lately.isCut ? "of the latest" : "of"}{" "}
+          seconds of slot time, multiplied by the price, {lately.isCut ? "of the latest" : "of"}{" "}
           <span className="number">{lately.executions.toLocaleString("en")}</span> executions, since{" "}
           <Ago time={lately.since} />
         </p>

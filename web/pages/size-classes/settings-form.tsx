@@ -101,11 +101,11 @@ function Fields({ now }: { readonly now: SizeClassSettingsNow }) {
           disabled={typeof changed === "string" || !isChanged || say.isPending}
           onClick={() => typeof changed !== "string" && say.mutate(changed)}
         >
-          {say.isPending ? "Setting it…" : "Set it"}
+          {say.isPending ? "Saving…" : "Save"}
         </button>
         {isChanged ? (
           <button type="button" onClick={() => setForm(formOf(now.settings))}>
-            Keep it unchanged
+            Cancel
           </button>
         ) : null}
         <span className="faint">
@@ -141,12 +141,12 @@ function NumberSetting(props: {
       <input
         type="text"
         inputMode="decimal"
-        placeholder={`${usual}, as usual`}
+        placeholder={`${usual} (default)`}
         value={props.form[name]}
         onChange={(event) => props.onChange({ [name]: event.target.value })}
       />
       <span className="faint">
-        {hint}; usually {usual}
+        {hint}; default {usual}
         {of.includes(props.form.strategy) ? "" : ` (${of.join(", ")})`}
       </span>
     </label>

@@ -17,8 +17,8 @@ export interface SettingField {
 
 export const strategyWords: Readonly<Record<SizeClassSettingValues["strategy"], string>> = {
   grange: "the least expected cost of machines and of waiting",
-  pagerank: "random, by success on each class, as Buildbarn does today",
-  adr: "random, by how much longer small classes took, as in Buildbarn’s ADR 7",
+  pagerank: "random, weighted by success on each class, as in Buildbarn",
+  adr: "random, weighted by how much longer small classes took, as in Buildbarn’s ADR 7",
   smallest: "always the smallest that may run it",
   largest: "always the largest",
 };
@@ -27,7 +27,7 @@ export const settingFields: readonly SettingField[] = [
   {
     name: "priceOfDelay",
     label: "Price of an hour’s delay",
-    hint: "in hours of a slot of size class 1: higher is faster, lower is cheaper",
+    hint: "in slot hours of size class 1: a higher price makes builds faster, a lower price makes them cheaper",
     of: ["grange"],
     unit: 1,
   },
@@ -104,7 +104,7 @@ export function changeOf(
     const text = form[name].trim();
     if (text === before[name]) continue;
     const value = Number(text);
-    if (text !== "" && !Number.isFinite(value)) return `${label} is a number, not “${text}”.`;
+    if (text !== "" && !Number.isFinite(value)) return `${label} must be a number, not “${text}”.`;
     change[name] = text === "" ? null : value * unit;
   }
   return change as SetSizeClassSettings;

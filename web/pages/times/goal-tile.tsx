@@ -12,7 +12,7 @@ export function GoalTile({ times: { all, goal } }: { readonly times: Times }) {
       <p className="figure number">{share === null ? "–" : percentText(share)}</p>
       <p className="faint">
         goal {percentText(goal.share)}
-        {isMet === undefined ? "; nothing has started in this time" : isMet ? ", met" : ", missed"}
+        {isMet === undefined ? "; nothing started in this period" : isMet ? ", met" : ", missed"}
         {" · "}
         <span className="number">{all.wait.count.toLocaleString()}</span> runs
       </p>

@@ -36,7 +36,7 @@ export function TimesPage() {
           onChoose={(window) => change({ window })}
         />
         <Choice
-          label="Apart by"
+          label="Group by"
           options={groupings}
           chosen={times.group}
           onChoose={(group) => change({ group })}
@@ -49,7 +49,7 @@ export function TimesPage() {
       <h2>
         Runs{" "}
         <span className="faint">
-          waiting time starts when nothing blocks a run any more; blocked jobs do not count
+          waiting time starts when a run could start; the time of blocked jobs does not count
         </span>
       </h2>
       <GroupTimesTable group={times.group} all={times.all} groups={times.groups} />

@@ -32,7 +32,7 @@ export function WorkersPage() {
         title="No workers"
         command={`grange worker --server ${location.origin}`}
       >
-        Jobs wait until there is a worker. Start one on any machine that reaches this address.
+        Jobs wait until there is a worker. Start one on any machine that can reach this address.
       </EmptyState>
     );
   }
@@ -61,7 +61,7 @@ export function WorkersPage() {
 const stateMeaning: Readonly<Record<Worker["state"], string>> = {
   idle: "waits for work",
   busy: "works",
-  draining: "completes its jobs, takes no new ones",
+  draining: "finishes its jobs and takes no new ones",
   lost: "its heartbeats stopped",
 };
 
@@ -82,7 +82,7 @@ function WorkerCard({ worker }: { worker: Worker }) {
         <SlotMeter used={usedSlotsOf(worker)} slots={worker.slots} />
       </header>
       {worker.trouble === null ? null : (
-        <p className="worker-trouble">Runs nothing at present: {worker.trouble}</p>
+        <p className="worker-trouble">Cannot run anything now: {worker.trouble}</p>
       )}
       <dl className="facts">
         <dt>Size class</dt>
@@ -108,21 +108,21 @@ function WorkerCard({ worker }: { worker: Worker }) {
         </dd>
         {notStopped === undefined || notStopped === "" ? null : (
           <>
-            <dt>Attacks that it does not stop</dt>
+            <dt>Attacks it does not stop</dt>
             <dd>{notStopped}</dd>
           </>
         )}
         <dt>Finished</dt>
         <dd className="number">{worker.finishedCount.toLocaleString()}</dd>
-        <dt>Seen</dt>
+        <dt>Last seen</dt>
         <dd>
           <Ago time={worker.lastSeenAt} /> <span className="faint">· version {worker.version}</span>
         </dd>
       </dl>
       {worker.endingCount === 0 ? null : (
         <p className="faint">
-          ends {worker.endingCount} that {worker.endingCount === 1 ? "was" : "were"} cancelled or
-          given to another worker
+          is stopping {worker.endingCount} that {worker.endingCount === 1 ? "was" : "were"}{" "}
+          cancelled or given to another worker
         </p>
       )}
       {worker.running.length === 0 ? (

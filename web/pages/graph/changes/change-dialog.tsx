@@ -28,7 +28,7 @@ export function ChangeDialog({ graphId, title, change, isComplete, children, onC
       <div aria-live="polite" aria-busy={preview.isFetching}>
         {planned === undefined ? null : <PlannedJobs change={planned} />}
         {isComplete && planned === undefined && preview.isFetching ? (
-          <p className="faint">Loading the effect…</p>
+          <p className="faint">Loading the preview…</p>
         ) : null}
       </div>
       {problem === null ? null : (
@@ -38,7 +38,7 @@ export function ChangeDialog({ graphId, title, change, isComplete, children, onC
       )}
       <div className="row end">
         <button type="button" onClick={onClose}>
-          Keep it unchanged
+          Cancel
         </button>
         <button
           type="button"
@@ -48,7 +48,7 @@ export function ChangeDialog({ graphId, title, change, isComplete, children, onC
             planned !== undefined && apply.mutate(planned.token, { onSuccess: onClose })
           }
         >
-          {apply.isPending ? "Doing it…" : "Do exactly this"}
+          {apply.isPending ? "Applying…" : "Apply"}
         </button>
       </div>
     </Modal>

@@ -66,7 +66,7 @@ export function CloneDialog({ graphId, onClose }: Props) {
           Only these jobs, and what they need
           <input
             type="text"
-            placeholder="all; or kind:test & !windows"
+            placeholder="empty: all jobs; example: kind:test & !windows"
             value={selection}
             onChange={(event) => setSelection(event.target.value)}
           />
@@ -92,7 +92,7 @@ export function CloneDialog({ graphId, onClose }: Props) {
       </div>
       <div className="row end">
         <button type="button" onClick={onClose}>
-          Leave it
+          Cancel
         </button>
         <button
           type="button"
@@ -100,7 +100,7 @@ export function CloneDialog({ graphId, onClose }: Props) {
           disabled={!isReady || clone.isPending}
           onClick={() => clone.mutate()}
         >
-          {clone.isPending ? "Cloning…" : "Clone it"}
+          {clone.isPending ? "Cloning…" : "Clone"}
         </button>
       </div>
     </Modal>

@@ -59,7 +59,9 @@ function Forms({ forms, mode }: { readonly forms: ClonedJobForms; readonly mode:
 
 function standing(forms: ClonedJobForms, mode: CloneMode): string {
   if (forms.today === null && forms.uncustomised !== null) {
-    return mode === "today" ? "does not exist today: not in the clone" : "does not exist today";
+    return mode === "today"
+      ? "does not exist in today's definitions, and is not cloned"
+      : "does not exist today";
   }
   return forms.asItRan === null ? "is new today" : "";
 }

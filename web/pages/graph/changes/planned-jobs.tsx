@@ -7,9 +7,9 @@ const mostShown = 300;
 /** In the order of display. */
 const actions: Readonly<Record<PlannedEffect, string>> = {
   runs: "to run",
-  "runs because needed": "to run, because needed",
-  "runs because downstream": "to run, depending on those",
-  "is revived": "to run if all goes well, skipped so far",
+  "runs because needed": "to run, because other jobs need them",
+  "runs because downstream": "to run, because they depend on those",
+  "is revived": "skipped so far, to run if the jobs before them succeed",
   "is skipped": "to be skipped if all goes well",
   "is set inactive": "to be set inactive",
   "is left alone": "left unchanged",
@@ -21,7 +21,8 @@ export function PlannedJobs({ change }: { readonly change: PlannedChange }) {
     const jobs = change.jobs.filter((job) => job.does === action);
     return jobs.length === 0 ? [] : [{ action, words, jobs }];
   });
-  if (groups.length === 0) return <p>Nothing: no job is selected, or none can be changed.</p>;
+  if (groups.length === 0)
+    return <p>Nothing: no job is selected, or no selected job can be changed.</p>;
   return (
     <>
       <Expected change={change} />
@@ -72,15 +73,15 @@ function Expected({ change: { expected } }: { readonly change: PlannedChange }) 
       </strong>
       {known ? (
         <>
-          <span>over in about {durationText(expected.endToEndMs)}, with available workers</span>
-          <span>{durationText(expected.workerMs)} of workers’ time</span>
+          <span>takes about {durationText(expected.endToEndMs)} if workers are free</span>
+          <span>{durationText(expected.workerMs)} of worker time</span>
         </>
       ) : (
         <span>duration not known: none of them has succeeded before</span>
       )}
       {expected.cost === null ? null : <span>cost about {expected.cost.toFixed(2)}</span>}
       {known && expected.unknownJobs > 0 ? (
-        <span className="faint">without {expected.unknownJobs} that never succeeded</span>
+        <span className="faint">not counting {expected.unknownJobs} that never succeeded</span>
       ) : null}
     </p>
   );

@@ -47,7 +47,7 @@ export function PriorityDialog({ graph, job, onClose }: Props) {
     >
       <div className="form">
         <NumberField
-          label="Higher starts sooner"
+          label="A higher number starts sooner"
           min={-1_000}
           max={1_000}
           value={priority}
@@ -60,10 +60,10 @@ export function PriorityDialog({ graph, job, onClose }: Props) {
               checked={top}
               onChange={(event) => setTop(event.target.checked)}
             />{" "}
-            the top class, which starts first
+            top class: starts before all other jobs
           </label>
         ) : (
-          <p className="faint">It is added to that of the graph, {graph.priority}.</p>
+          <p className="faint">It is added to the priority of the graph, {graph.priority}.</p>
         )}
         <label className="stacked">
           Why?
@@ -76,7 +76,7 @@ export function PriorityDialog({ graph, job, onClose }: Props) {
               {set.data.top && set.data.job === null
                 ? "the top class"
                 : `priority ${set.data.priority}`}{" "}
-              now; <span className="number">{set.data.moved}</span> jobs of the queue get another
+              now. <span className="number">{set.data.moved}</span> queued jobs change their
               position. {set.data.notice}
             </p>
           )}
@@ -97,7 +97,7 @@ export function PriorityDialog({ graph, job, onClose }: Props) {
           disabled={!isChanged || set.isPending}
           onClick={() => set.mutate()}
         >
-          {set.isPending ? "Setting it…" : "Set the priority"}
+          {set.isPending ? "Saving…" : "Set the priority"}
         </button>
       </div>
     </Modal>

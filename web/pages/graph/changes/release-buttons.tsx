@@ -25,7 +25,7 @@ export function ReleaseButtons({
         disabled={release.isPending}
         onClick={() => release.mutate("go")}
       >
-        Let it continue
+        Continue
       </button>
       <button
         type="button"
@@ -33,7 +33,7 @@ export function ReleaseButtons({
         disabled={release.isPending}
         onClick={() => release.mutate("stop")}
       >
-        Stop here
+        Stop
       </button>
       {release.error === null ? null : (
         <p role="alert" className="problem">

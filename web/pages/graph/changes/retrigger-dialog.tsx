@@ -7,7 +7,7 @@ const modesOfOne = {
   revive: "this job, and jobs that were skipped because of it",
   downstream: "this job, and everything that depends on it, in order",
   alone: "only this job; skipped jobs stay skipped",
-  "only-stale": "not this job, but stale jobs that depend on it",
+  "only-stale": "only stale jobs that depend on this job",
 } as const;
 type Mode = keyof typeof modesOfOne;
 
@@ -15,7 +15,7 @@ const modesOfMany: Readonly<Record<Mode, string>> = {
   revive: "these jobs, and jobs that were skipped because of them",
   downstream: "these jobs, and everything that depends on them, in order",
   alone: "only these jobs; skipped jobs stay skipped",
-  "only-stale": "only stale jobs among them, and jobs that depend on these",
+  "only-stale": "only stale jobs among these, and jobs that depend on them",
 };
 
 interface Props {
@@ -66,7 +66,7 @@ export function RetriggerDialog({ graphId, target, title, isOne, isUnderWay, onC
               checked={another}
               onChange={(event) => setAnother(event.target.checked)}
             />{" "}
-            also after a current run
+            also if a run is queued or running
           </label>
         ) : null}
         {"selection" in target ? (

@@ -21,7 +21,7 @@ export function WaiveDialog({ graphId, job, on, onClose }: Props) {
       onClose={onClose}
     >
       <label className="stacked">
-        Why? The reason is stored with your name, and everyone can see it.
+        Reason. The farm stores it with your name, and everyone who can read the graph sees it.
         <input
           type="text"
           required
