@@ -28,7 +28,7 @@ describe("what is said of a branch", () => {
 
   test("cannot lose what was never said", () => {
     expect(() => reducedBody({ switches: { pgo: true } }, ["pgp"])).toThrow(
-      'nothing is said of "pgp" there',
+      'this branch has no setting of "pgp"; see: grange branch show',
     );
   });
 });

@@ -52,7 +52,7 @@ export function reducedBody(
     else if (Object.hasOwn(keptParameters, name)) delete keptParameters[name];
     else if (part !== undefined && Object.hasOwn(left, part))
       delete left[part as keyof typeof left];
-    else throw new UsageError(`nothing is said of "${name}" there; see: grange branch show`);
+    else throw new UsageError(`this branch has no setting of "${name}"; see: grange branch show`);
   }
   const body: BranchBody = {
     ...left,
@@ -70,7 +70,7 @@ export function sourceOf(written: string): DefinitionsSource {
   const found = /^repository:(.+?)(?:@([^@/:]+))?$/.exec(written);
   if (found?.[1] === undefined) {
     throw new UsageError(
-      `"${written}" is no source: write commit, pushed, directory:PATH or repository:ADDRESS@REVISION`,
+      `"${written}" is not a source: write commit, pushed, directory:PATH or repository:ADDRESS@REVISION`,
     );
   }
   return { kind: "repository", repository: found[1], rev: found[2] ?? "HEAD" };

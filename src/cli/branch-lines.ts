@@ -41,7 +41,7 @@ export function branchLines(branch: Branch, paint: Paint): string[] {
     paint.bold(`${printableLine(branch.branch)} of ${printableLine(branch.repository)}`),
     ...tableLines(rows.map(([name = "", ...rest]) => [`  ${name}`, ...rest])),
     ...history.slice(0, 5).map(({ setAt, setBy, why, body }) => {
-      const what = body === null ? "took back what was said" : "changed it";
+      const what = body === null ? "removed the settings" : "changed it";
       const because = why === null ? "" : `: ${printableLine(why)}`;
       return paint.dim(`  ${timeText(setAt)} ${setBy} ${what}${because}`);
     }),

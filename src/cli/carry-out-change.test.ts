@@ -69,7 +69,7 @@ test("where nobody can be asked, what is done is what was shown, by its token", 
   expect(said).toEqual([
     "flaky  runs 20 times  about 4.0 s",
     "after  is revived     after flaky",
-    "21 runs, about 1 min 20 s from first to last, 1 min 30 s of work (0.50); nobody knows how long 1 job will take",
+    "21 runs, about 1 min 20 s from first to last, 1 min 30 s of work (0.50); the duration of 1 job is not known",
     "Done. See: grange status 3f2a",
   ]);
 });

@@ -25,8 +25,8 @@ export async function carryOutChange(
   if (options.dryRun === true) return answer(session, options, shown, () => lines);
   for (const line of lines) notes.line(line);
   if (options.yes !== true && process.stdin.isTTY === true && notes.isTerminal) {
-    if (!(await askYesNo("Do this?"))) {
-      notes.line("Nothing was done.");
+    if (!(await askYesNo("Continue?"))) {
+      notes.line("Nothing was changed.");
       return exitCodes.failed;
     }
   }

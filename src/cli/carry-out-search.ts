@@ -19,7 +19,7 @@ const lookMs = 1_000;
 export function revisionsOf(range: string): readonly [older: string, newer: string] {
   const [older, newer, ...more] = range.split("..");
   if (older === undefined || newer === undefined || more.length > 0 || older === "")
-    throw new UsageError(`"${range}" is no range of commits; write OLDER..NEWER`);
+    throw new UsageError(`"${range}" is not a range of commits; write OLDER..NEWER`);
   return [older, newer === "" ? "HEAD" : newer];
 }
 
@@ -40,7 +40,7 @@ export async function carryOutSearch(
   for (const line of foretold) notes.line(line);
   const { id } = started.search;
   if (options.wait !== true) {
-    return answer(session, options, started, () => [`Search ${id} has begun.`]);
+    return answer(session, options, started, () => [`Search ${id} has started.`]);
   }
   const over = await searchOver(session, id);
   answer(session, options, over, () => [
@@ -63,7 +63,7 @@ async function searchOver(session: Session, id: string): Promise<Search> {
     });
     if (search.state !== "running") return search;
     const { asked = 0 } = search.counts;
-    const text = `${countsText(search)}, ${asked} under way`;
+    const text = `${countsText(search)}, ${asked} in progress`;
     if (text !== shown && asked > 0) session.terminal.notes.line(text);
     shown = text;
     await wait(lookMs);
@@ -79,17 +79,19 @@ export function forecastLines(forecast: SearchForecast): string[] {
   const how =
     rounds === null
       ? `runs ${probes} of them`
-      : `needs at the most ${probes} probes in ${rounds} rounds`;
+      : `needs at most ${probes} probes in ${rounds} rounds`;
   const cost = forecast.cost === null ? "" : `, cost ${forecast.cost.toFixed(2)}`;
   const unknown =
     forecast.unknownJobs === 0
       ? []
-      : [`${forecast.unknownJobs} of the jobs never ran here: how long they take is not known.`];
+      : [
+          `${forecast.unknownJobs} of the jobs have never run here, so their duration is not known.`,
+        ];
   const count = commits === 1 ? "1 commit" : `${commits} commits`;
-  if (probes === 0) return [`${count}, and what they say is known already: nothing runs.`];
+  if (probes === 0) return [`${count}, and all their results are already known: nothing runs.`];
   const longest = (rounds ?? 1) * commitMs;
   return [
-    `${count}, the results of ${known} are known; ${how}: ${jobs} jobs, ${jobsPerCommit} a commit.`,
+    `${count}, the results of ${known} are known; ${how}: ${jobs} jobs, ${jobsPerCommit} for each commit.`,
     `Expected: ${durationText(longest)}${rounds === null ? " for a commit" : ""}, ${durationText(workerMs)} of work${cost}.`,
     ...unknown,
   ];

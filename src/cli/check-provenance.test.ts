@@ -47,7 +47,7 @@ test.each([
   {
     what: "a signed text of another kind",
     envelope: sealEnvelope(key, {}),
-    problem: /no statement/,
+    problem: /not a provenance statement/,
   },
 ])("of $what nothing is read", ({ envelope, about, problem }) => {
   expect(foundIn(envelope, about)).toEqual({

@@ -45,9 +45,10 @@ export function checkProvenance(
   const refused = (problem: string) => ({ kind: "refused", problem }) as const;
   return envelopes.map((envelope) => {
     const body = openEnvelope(isOurs, envelope);
-    if (body === undefined) return { envelope, found: refused(`it is not signed by key ${keyId}`) };
+    if (body === undefined)
+      return { envelope, found: refused(`the key ${keyId} has not signed it`) };
     const read = statement.safeParse(body);
-    if (!read.success) return { envelope, found: refused("it is no statement of provenance") };
+    if (!read.success) return { envelope, found: refused("it is not a provenance statement") };
     const isAbout = read.data.subject.some(({ digest }) => Object.values(digest).includes(hash));
     if (!isAbout) return { envelope, found: refused(`it is not about ${hash}`) };
     return { envelope, found: { kind: "holds", statement: read.data } };

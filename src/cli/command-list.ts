@@ -31,7 +31,7 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/run.ts")).describeRun,
   },
   submit: {
-    summary: "ask a farm for the graph of a commit",
+    summary: "submit the graph of a commit to a farm",
     load: async () => (await import("./commands/submit.ts")).describeSubmit,
   },
   catalog: {
@@ -39,7 +39,7 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/catalog.ts")).describeCatalog,
   },
   branch: {
-    summary: "show and say what holds on a branch: switches, caps, protection",
+    summary: "show and change the settings of a branch: switches, caps, protection",
     load: async () => (await import("./commands/branch.ts")).describeBranch,
   },
   status: {
@@ -47,11 +47,11 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/status.ts")).describeStatus,
   },
   why: {
-    summary: "say why a job does not run yet, and what would help",
+    summary: "explain why a job does not run, and what to do",
     load: async () => (await import("./commands/why.ts")).describeWhy,
   },
   failures: {
-    summary: "say what failed in a graph, since when, and how the logs end",
+    summary: "show what failed in a graph, since when, and the end of the logs",
     load: async () => (await import("./commands/failures.ts")).describeFailures,
   },
   logs: {
@@ -63,15 +63,15 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/runs.ts")).describeRuns,
   },
   times: {
-    summary: "show how long jobs waited and ran, and whether the goal is met",
+    summary: "show waiting and run times of jobs, and whether the goal is met",
     load: async () => (await import("./commands/times.ts")).describeTimes,
   },
   metric: {
-    summary: "show and set what the farm is measured by",
+    summary: "show and set the metrics of the farm",
     load: async () => (await import("./commands/metric.ts")).describeMetric,
   },
   report: {
-    summary: "tell a farm how a job went that another machine ran",
+    summary: "report the result of a job that another machine ran",
     load: async () => (await import("./commands/report.ts")).describeReport,
   },
   backfill: {
@@ -87,7 +87,7 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/search.ts")).describeSearch,
   },
   bench: {
-    summary: "measure artifacts, compare them, and follow what they cost",
+    summary: "measure artifacts, compare them, and follow their performance",
     load: async () => (await import("./commands/bench.ts")).describeBench,
   },
   workers: {
@@ -95,23 +95,23 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/workers.ts")).describeWorkers,
   },
   "size-classes": {
-    summary: "list size classes: their load, their cost, what choosing them saves",
+    summary: "list size classes: load, cost, and savings",
     load: async () => (await import("./commands/size-class.ts")).describeSizeClasses,
   },
   "size-class": {
-    summary: "explain why a size class was chosen, and set how they are",
+    summary: "explain why a size class was chosen, and change the settings of the choice",
     load: async () => (await import("./commands/size-class.ts")).describeSizeClass,
   },
   invocations: {
-    summary: "list the latest goes of build tools",
+    summary: "list the latest invocations of build tools",
     load: async () => (await import("./commands/invocations.ts")).describeInvocations,
   },
   invocation: {
-    summary: "show what a build tool asked for, and what failed",
+    summary: "show an invocation of a build tool, and what failed in it",
     load: async () => (await import("./commands/invocation.ts")).describeInvocation,
   },
   execution: {
-    summary: "show one execution of an action, or what it wrote",
+    summary: "show one execution of an action, or its output",
     load: async () => (await import("./commands/execution.ts")).describeExecution,
   },
   reproduce: {
@@ -123,51 +123,51 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/cancel.ts")).describeCancel,
   },
   priority: {
-    summary: "change how soon a graph's jobs run",
+    summary: "change the priority of a graph or a job",
     load: async () => (await import("./commands/priority.ts")).describePriority,
   },
   drain: {
-    summary: "let workers take nothing new, before a machine goes",
+    summary: "stop workers from taking new jobs, before you switch off a machine",
     load: async () => (await import("./commands/drain.ts")).describeDrain,
   },
   autoscaling: {
-    summary: "say how many workers each size class should have, and why",
+    summary: "show how many workers each size class should have, and why",
     load: async () => (await import("./commands/autoscaling.ts")).describeAutoscaling,
   },
   token: {
-    summary: "make, list and revoke the tokens by which a farm knows who asks",
+    summary: "create, list and revoke access tokens",
     load: async () => (await import("./commands/token.ts")).describeToken,
   },
   "sign-in": {
-    summary: "sign a browser in without pasting a token, and see which are",
+    summary: "sign a browser in without a token, and list sessions of browsers",
     load: async () => (await import("./commands/sign-in.ts")).describeSignIn,
   },
   identity: {
-    summary: "say whose names people from the identity provider have",
+    summary: "map users of the identity provider to principals",
     load: async () => (await import("./commands/identity.ts")).describeIdentity,
   },
   issuer: {
-    summary: "let signed tokens of a CI or a cloud count",
+    summary: "accept signed tokens of a CI system or a cloud",
     load: async () => (await import("./commands/issuer.ts")).describeIssuer,
   },
   grant: {
-    summary: "say who may do what, and where",
+    summary: "give, remove and check rights",
     load: async () => (await import("./commands/grant.ts")).describeGrant,
   },
   provenance: {
-    summary: "say which run made an output, as the farm has signed it",
+    summary: "show the signed statement about which run made an output",
     load: async () => (await import("./commands/provenance.ts")).describeProvenance,
   },
   secret: {
-    summary: "keep what jobs are given and nobody reads, and say on which branches",
+    summary: "store secrets for jobs, and set the branches that get them",
     load: async () => (await import("./commands/secret.ts")).describeSecret,
   },
   forge: {
-    summary: "watch repositories: graphs of what is pushed, and of pull requests",
+    summary: "watch repositories: run graphs for pushes and pull requests",
     load: async () => (await import("./commands/forge.ts")).describeForge,
   },
   key: {
-    summary: "make keys for signing, and say whose signatures count",
+    summary: "create signing keys, and set which keys are trusted",
     load: async () => (await import("./commands/key.ts")).describeKey,
   },
   sign: {
@@ -179,23 +179,23 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/retrigger.ts")).describeRetrigger,
   },
   "rerun-stale": {
-    summary: "run again what ran on what is no longer given",
+    summary: "run jobs again whose inputs have changed since",
     load: async () => (await import("./commands/retrigger.ts")).describeRerunStale,
   },
   activate: {
-    summary: "ask for jobs that are in a graph, but inactive",
+    summary: "activate inactive jobs of a graph",
     load: async () => (await import("./commands/activate.ts")).describeActivate,
   },
   deactivate: {
-    summary: "set jobs inactive that have not started",
+    summary: "deactivate jobs that have not started",
     load: async () => (await import("./commands/activate.ts")).describeDeactivate,
   },
   waive: {
-    summary: "let a job go on without another",
+    summary: "let a job run without waiting for another job",
     load: async () => (await import("./commands/waive.ts")).describeWaive,
   },
   release: {
-    summary: "let a breakpoint go, or stop there",
+    summary: "continue at a breakpoint, or stop there",
     load: async () => (await import("./commands/release.ts")).describeRelease,
   },
   customise: {
@@ -203,7 +203,7 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/customise.ts")).describeCustomise,
   },
   clone: {
-    summary: "make a new graph like another, or like a part of it",
+    summary: "create a copy of a graph, or of a part of it",
     load: async () => (await import("./commands/clone.ts")).describeClone,
   },
   set: {
@@ -211,27 +211,27 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/set.ts")).describeSet,
   },
   simulate: {
-    summary: "let strategies choose size classes on a trace, and compare what they come to",
+    summary: "simulate strategies for size classes on a trace, and compare their costs",
     load: async () => (await import("./commands/simulate.ts")).describeSimulate,
   },
   trace: {
-    summary: "write what a farm executed, or a standard trace, for a simulation",
+    summary: "write a trace of the executions of a farm, or a standard trace",
     load: async () => (await import("./commands/trace.ts")).describeTrace,
   },
   doctor: {
-    summary: "check what this machine offers, and what is in the way",
+    summary: "check this machine, and show how to repair problems",
     load: async () => (await import("./commands/doctor.ts")).describeDoctor,
   },
   example: {
-    summary: "make a Git repository from the published versions of an npm package",
+    summary: "create a Git repository from the published versions of an npm package",
     load: async () => (await import("./commands/example.ts")).describeExample,
   },
   granary: {
-    summary: "run this machine's cache, which has everything before the build asks",
+    summary: "run the cache of this machine, which fetches results before a build needs them",
     load: async () => (await import("./commands/granary.ts")).describeGranary,
   },
   exec: {
-    summary: "run a build with this machine's granary, and say what that saved",
+    summary: "run a build with the granary of this machine, and print the savings",
     load: async () => (await import("./commands/exec.ts")).describeExec,
   },
   access: {
@@ -239,23 +239,23 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/access.ts")).describeAccess,
   },
   role: {
-    summary: "named sets of verbs, for grants",
+    summary: "list and change roles: named sets of verbs, for grants",
     load: async () => (await import("./commands/role.ts")).describeRole,
   },
   share: {
-    summary: "make links by which others read one log, output or comparison, and end them",
+    summary: "create and revoke links to one log, output or comparison",
     load: async () => (await import("./commands/share.ts")).describeShare,
   },
   audit: {
-    summary: "what was done on the farm, by whom and why",
+    summary: "show the audit log: what was done on the farm, by whom and why",
     load: async () => (await import("./commands/audit.ts")).describeAudit,
   },
   mcp: {
-    summary: "serve the farm's graphs, logs and failures to coding assistants",
+    summary: "serve graphs, logs and failures of the farm to coding assistants (MCP)",
     load: async () => (await import("./commands/mcp.ts")).describeMcp,
   },
   completion: {
-    summary: "print the script that completes commands in a shell",
+    summary: "print the script for completion of commands in a shell",
     load: async () => (await import("./commands/completion.ts")).describeCompletion,
   },
   man: {
@@ -263,7 +263,7 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/man.ts")).describeMan,
   },
   retention: {
-    summary: "how long graphs and records are kept, and labels that keep graphs",
+    summary: "show and set how long graphs and records are kept",
     load: async () => (await import("./commands/retention.ts")).describeRetention,
   },
   repository: {
@@ -271,15 +271,15 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/repository.ts")).describeRepository,
   },
   project: {
-    summary: "which projects have blobs, and removing those that nobody needs",
+    summary: "list projects that have blobs, and remove projects",
     load: async () => (await import("./commands/project.ts")).describeProject,
   },
   quarantine: {
-    summary: "results that came out otherwise when they were made again",
+    summary: "list and release cached results that are not reproducible",
     load: async () => (await import("./commands/quarantine.ts")).describeQuarantine,
   },
   collector: {
-    summary: "run a machine that measures, and say which there are",
+    summary: "run and manage machines that measure benchmarks",
     load: async () => (await import("./commands/collector.ts")).describeCollector,
   },
   backup: {
@@ -287,11 +287,11 @@ export const commandList: Readonly<Record<string, Listed>> = {
     load: async () => (await import("./commands/backup.ts")).describeBackup,
   },
   restore: {
-    summary: "make a farm from a backup, or check whether that would work",
+    summary: "restore a farm from a backup, or check a backup",
     load: async () => (await import("./commands/restore.ts")).describeRestore,
   },
   service: {
-    summary: "let systemd run a server, workers or a granary",
+    summary: "install a server, workers or a granary as services of systemd",
     load: async () => (await import("./commands/service.ts")).describeService,
   },
   server: {

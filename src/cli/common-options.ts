@@ -4,11 +4,11 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 export function speaksToServer(command: Command): Command {
   return answersJson(command)
     .option("--server <url>", "the farm's address (GRANGE_SERVER; default http://127.0.0.1:8980)")
-    .option("--token-file <file>", "who asks: a file that holds a token (GRANGE_TOKEN)");
+    .option("--token-file <file>", "a file that contains your token (GRANGE_TOKEN)");
 }
 
 export function answersJson(command: Command): Command {
-  return command.option("--json", "answer in JSON, for programs");
+  return command.option("--json", "print JSON, for programs");
 }
 
 /**
@@ -32,7 +32,7 @@ export function repeated(value: string, before: readonly string[] = []): string[
 }
 
 export function logLevel(): Option {
-  return new Option("--log-level <level>", "how much its log says")
+  return new Option("--log-level <level>", "the level of its log")
     .choices(["trace", "debug", "info", "warn", "error", "silent"])
     .default("info");
 }

@@ -14,7 +14,7 @@ export function comparisonLines(comparison: Comparison, paint: Paint): string[] 
     `${paint.bold(printableLine(trace))}, seed ${seed}: ${executions} executions; price of delay ${priceOfDelay}.`,
     ...(seenOnOneCpu > 0
       ? [
-          `${seenOnOneCpu} of them have only been seen on one CPU, and are taken to be no faster on more.`,
+          `${seenOnOneCpu} of them have been seen on only one CPU, so the simulation assumes that more CPUs do not make them faster.`,
         ]
       : []),
     "",
@@ -37,9 +37,9 @@ export function comparisonLines(comparison: Comparison, paint: Paint): string[] 
       ...strategies.map((each) => laterRow(each, oracle)),
     ]),
     "",
-    "Cost is price × seconds of workers that are up. Times are from submission to the end, in seconds.",
-    "slow: longer than the seed's acceptable time; wrongly: failed, and would not have on the largest class.",
-    "known: executions of actions that had run ten times before; to oracle: their cost with delay, against its.",
+    "Cost is price × seconds of running workers. Times are from submission to the end, in seconds.",
+    "slow: longer than the acceptable time; wrongly: failed, but would have succeeded on the largest class.",
+    "known: executions of actions that had already run ten times; to oracle: their cost with delay, compared with the oracle.",
   ];
 }
 

@@ -54,7 +54,7 @@ test("each part that differs has a line, and each changed value one below it", (
     "~ job unit",
     "    timeout: 5m → 9m",
     "    retries: 2",
-    "    tags.slow: on is gone",
+    "    tags.slow: on was removed",
     "+ edge build → new success",
     "~ edge build → unit: success → end",
     "~ switch pgo on the branch: off → on",

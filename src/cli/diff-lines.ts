@@ -50,7 +50,7 @@ function partLine({ path, before, after }: ChangedPart, paint: Paint): string {
   const where = path === "" ? "all of it" : printableLine(path);
   if (before === undefined) return `${where}: ${paint.green(valueText(after))}`;
   if (after === undefined)
-    return `${where}: ${paint.red(valueText(before))} ${paint.dim("is gone")}`;
+    return `${where}: ${paint.red(valueText(before))} ${paint.dim("was removed")}`;
   return `${where}: ${paint.red(valueText(before))} → ${paint.green(valueText(after))}`;
 }
 

@@ -5,6 +5,6 @@ import { parseDuration } from "#definitions/duration.ts";
 export function durationMs(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined || ms <= 0)
-    throw new InvalidArgumentError("It must be a time such as 90s, 20m or 1h.");
+    throw new InvalidArgumentError("It must be a duration such as 90s, 20m or 1h.");
   return ms;
 }

@@ -18,13 +18,13 @@ export const exitCodeRows: readonly { readonly code: string; readonly meaning: s
   {
     code: String(exitCodes.failed),
     meaning:
-      "It failed: the graph, job, check or comparison did not succeed, or the farm refused the request.",
+      "The command failed: a graph, job, check or comparison did not succeed, or the farm refused the request.",
   },
   { code: String(exitCodes.usage), meaning: "The command line or a setting is invalid." },
   { code: String(exitCodes.unreachable), meaning: "The server could not be reached." },
   {
     code: String(exitCodes.update),
-    meaning: "A collector ended for an update: start the new version.",
+    meaning: "A collector stopped for an update: start the new version.",
   },
   { code: "130", meaning: "A measurement was interrupted (Ctrl-C)." },
   {

@@ -28,7 +28,7 @@ test("problems are shown in their text, and given to programs with their places"
   );
 
   expect(lines).toEqual([
-    "error: the definitions cannot be used, because of a problem:",
+    "error: the definitions are invalid; they have a problem:",
     ".grange/a.yml:2:3: unknown key",
     "2 |   x: 1",
     "      ^",

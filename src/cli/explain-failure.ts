@@ -41,7 +41,7 @@ export function explainFailure(reason: unknown, paint: Paint): Explanation {
 /** The server's sentence repeats the first problem; here each is shown at its own place. */
 function headOf(problems: readonly Problem[]): string {
   const many = problems.length === 1 ? "a problem" : `${problems.length} problems`;
-  return `the definitions cannot be used, because of ${many}:`;
+  return `the definitions are invalid; they have ${many}:`;
 }
 
 function exitCodeOf(fault: Fault): ExitCode {
@@ -53,8 +53,8 @@ function exitCodeOf(fault: Fault): ExitCode {
 function wayOut(fault: Fault): string[] {
   if (!(fault instanceof ServerUnreachable)) return [];
   return [
-    "Start one with `grange up`, or name another with --server URL or GRANGE_SERVER.",
-    "`grange doctor` looks at what is in the way.",
+    "Start one with `grange up`, or give another address with --server URL or GRANGE_SERVER.",
+    "`grange doctor` shows possible causes.",
   ];
 }
 

@@ -27,5 +27,5 @@ test("a line that does not say it is refused", async () => {
 
   stdin.write("hello\n");
 
-  await expect(farm).rejects.toThrow("stdin does not say where the farm is");
+  await expect(farm).rejects.toThrow("stdin does not contain the address of the farm");
 });

@@ -19,12 +19,16 @@ export function farmFromStdin(stdin: NodeJS.ReadableStream = process.stdin): Pro
       try {
         resolve(FarmOnStdin.parse(JSON.parse(text.slice(0, end))));
       } catch (cause) {
-        reject(new Fault("invalid_argument", "stdin does not say where the farm is", { cause }));
+        reject(
+          new Fault("invalid_argument", "stdin does not contain the address of the farm", {
+            cause,
+          }),
+        );
       }
     };
     stdin.on("data", read);
     stdin.once("end", () =>
-      reject(new Fault("aborted", "stdin ended before it said where the farm is")),
+      reject(new Fault("aborted", "stdin ended before the address of the farm")),
     );
   });
 }

@@ -11,7 +11,8 @@ import { timeText } from "./terminal/time-text.ts";
 const short = (sha: string) => sha.slice(0, 10);
 
 export function repositoriesLines(repositories: readonly ForgeRepository[]): string[] {
-  if (repositories.length === 0) return ["Nothing is watched yet: grange forge add git URL"];
+  if (repositories.length === 0)
+    return ["No repository is watched yet. To add one: grange forge add git URL"];
   return tableLines([
     ["name", "forge", "branch", "pull requests", "compared", "address"],
     ...repositories.map((each) => [
@@ -57,10 +58,10 @@ export function repositoryLines(shown: ForgeRepositoryDetail): string[] {
     rows.length === 0 ? [] : [title, ...tableLines(rows)];
   return [
     ...repositoriesLines([shown]),
-    ...section("What is done:", policy),
+    ...section("Settings:", policy),
     ...section("Heads:", heads),
     ...section("Pull requests:", pulls),
-    ...section("Not shown at the forge yet:", unsent),
+    ...section("Reports not delivered to the forge yet:", unsent),
   ];
 }
 

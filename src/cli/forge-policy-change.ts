@@ -52,7 +52,10 @@ function commandOf(pair: string): [string, string] {
   const [name, permission] = inTwo(pair, "COMMAND=PERMISSION");
   const commands = Object.keys(ForgePolicy.shape.commands.unwrap().shape);
   if (commands.includes(name)) return [name, permission];
-  throw new Fault("invalid_argument", `"${name}" is no command: there are ${commands.join(", ")}`);
+  throw new Fault(
+    "invalid_argument",
+    `"${name}" is not a command; the commands are ${commands.join(", ")}`,
+  );
 }
 
 /** `pool=small-*`, possibly repeated: all values of a property together; or only `usual`. */

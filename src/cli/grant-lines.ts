@@ -38,17 +38,17 @@ export function rightsLines({
   verbs,
 }: PrincipalRights): string[] {
   const inQuarantine =
-    quarantine === null ? [] : [`It is quarantined, and serves no worker: ${quarantine}`];
+    quarantine === null ? [] : [`It is quarantined, and no worker may use it: ${quarantine}`];
   const ends = (tokens ?? []).map(
     ({ id, use, expiresAt }) =>
-      `  ${id} (${use === "calls" ? "token" : "enrolment"}), good until ${expiresAt === null ? "it is revoked" : timeText(expiresAt)}`,
+      `  ${id} (${use === "calls" ? "token" : "enrolment"}), valid until ${expiresAt === null ? "it is revoked" : timeText(expiresAt)}`,
   );
   return [
-    kind === null ? `Nobody is called ${name} here.` : `${name} is a ${kind}.`,
+    kind === null ? `There is no principal ${name}.` : `${name} is a ${kind}.`,
     ...inQuarantine,
-    verbs.length === 0 ? "It may do nothing." : `It may: ${verbs.join(", ")}.`,
+    verbs.length === 0 ? "It has no rights." : `It may: ${verbs.join(", ")}.`,
     ...(grants.length === 0 ? [] : ["", ...givingLines(grants)]),
-    ...(tokens === null ? [] : ["", ends.length === 0 ? "No token of it is good." : "Tokens:"]),
+    ...(tokens === null ? [] : ["", ends.length === 0 ? "It has no valid token." : "Tokens:"]),
     ...ends,
   ].map(printableLine);
 }
@@ -58,7 +58,7 @@ export function whoLines({ repository, branch, principals }: RightsAtPlace): str
   const of = repository === "" ? "the whole farm" : repository;
   const where = branch === null || branch === "" ? of : `${branch} of ${of}`;
   if (principals.length === 0)
-    return [printableLine(`Nobody that you may see has such a right on ${where}.`)];
+    return [printableLine(`No principal that you may see has such a right on ${where}.`)];
   return givingLines(principals.flatMap(({ grants }) => grants));
 }
 

@@ -8,21 +8,21 @@ export interface JobChoiceOptions {
 }
 
 export function choosesJobs(command: Command, otherwise?: string): Command {
-  const which = "which jobs: a name, a tag's value, 'kind:b2g', 'state:failed & pgo'";
+  const which = "a selection of jobs: a name, the value of a tag, 'kind:b2g', 'state:failed & pgo'";
   return (
     otherwise === undefined
       ? command.argument("<selection>", which)
       : command.argument("[selection]", which, otherwise)
   )
-    .option("--graph <graph>", "of this graph (default: latest)")
-    .option("--set <set>", "of all graphs of a set: its name, or a graph of it");
+    .option("--graph <graph>", "the graph (default: latest)")
+    .option("--set <set>", "all graphs of a set: the name of the set, or a graph in it");
 }
 
 export function changesJobs(command: Command): Command {
   return command
-    .option("--reason <text>", "why, for those who ask later")
-    .option("--dry-run", "only say what would happen")
-    .option("--yes", "do not ask; without a terminal, nobody is asked");
+    .option("--reason <text>", "the reason, which others can read later")
+    .option("--dry-run", "only print what would happen")
+    .option("--yes", "do not ask for confirmation; without a terminal the command never asks");
 }
 
 export function graphOfChoice({ graph, set }: JobChoiceOptions): {

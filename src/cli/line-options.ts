@@ -17,10 +17,10 @@ export function withLineOptions(command: Command): Command {
   return command
     .option(
       "--search <text>",
-      "only lines that contain a text, with their numbers; case is ignored",
+      "only lines that contain this text, with their numbers; upper and lower case are the same",
     )
     .option("--from <line>", "from a line on, counted from 1", lineNumber)
-    .option("--lines <n>", "at most so many lines", lineNumber)
+    .option("--lines <n>", "the largest number of lines", lineNumber)
     .option("--tail <n>", "the last lines", lineNumber);
 }
 

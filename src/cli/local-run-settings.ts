@@ -11,7 +11,7 @@ import { hidingFarms } from "./work-here.ts";
 export async function checkoutToRun(directory: string): Promise<string> {
   const root = await checkoutRoot(directory);
   if (root !== undefined) return root;
-  const message = `${directory} is in no Git checkout; go to one, or name it with --repo`;
+  const message = `${directory} is not in a Git checkout; change to one, or name one with --repo`;
   throw new Fault("failed_precondition", message);
 }
 

@@ -23,11 +23,11 @@ async function run(words: readonly string[]): Promise<void> {
       [
         "",
         "Examples:",
-        "  $ grange up                 a farm for the repository you stand in",
-        "  $ grange status latest      how its newest graph is doing",
-        "  $ grange logs latest lint   what the job lint printed",
+        "  $ grange up                 a farm for the repository in this directory",
+        "  $ grange status latest      the state of its newest graph",
+        "  $ grange logs latest lint   the log of the job lint",
         "",
-        "Exit codes: 0 ok, 1 failed, 2 called wrongly, 3 no server. More: docs/commands.md.",
+        "Exit codes: 0 success, 1 failure, 2 invalid command line, 3 no server. More: docs/commands.md.",
       ].join("\n"),
     );
 

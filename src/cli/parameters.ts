@@ -10,7 +10,8 @@ export function parametersOf(written: readonly string[]): Record<string, Json> {
   return Object.fromEntries(
     written.map((text) => {
       const equals = text.indexOf("=");
-      if (equals < 1) throw new UsageError(`"${text}" is no parameter; write --param NAME=VALUE`);
+      if (equals < 1)
+        throw new UsageError(`"${text}" is not a parameter; write --param NAME=VALUE`);
       return [text.slice(0, equals), valueOf(text.slice(equals + 1))];
     }),
   );

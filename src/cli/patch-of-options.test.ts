@@ -30,6 +30,6 @@ test("what sets nothing is told so", () => {
 test.each([{}, { set: ["a=b"], remove: true }])(
   "%o says too little, or too much",
   async (options) => {
-    await expect(patchOfOptions(options, null)).rejects.toThrow("say what to change");
+    await expect(patchOfOptions(options, null)).rejects.toThrow("give a change");
   },
 );

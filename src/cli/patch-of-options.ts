@@ -25,7 +25,7 @@ export async function patchOfOptions(
 ): Promise<Patch | null> {
   const given = [set !== undefined, patch !== undefined, remove === true].filter(Boolean).length;
   if (given !== 1) {
-    throw new UsageError("say what to change: --set PATH=VALUE, --patch FILE, or --remove");
+    throw new UsageError("give a change: --set PATH=VALUE, --patch FILE, or --remove");
   }
   if (remove === true) return null;
   if (patch !== undefined) return patchOfFile(patch);
@@ -40,7 +40,7 @@ async function patchOfFile(file: string): Promise<Patch> {
     return PatchFile.parse(parse(text));
   } catch (cause) {
     throw new UsageError(
-      `${file} is no patch: ${messageOf(cause)}; write a map in JSON or YAML, such as {"environment": {"LANG": "C"}}`,
+      `${file} is not a patch: ${messageOf(cause)}; write an object in JSON or YAML, such as {"environment": {"LANG": "C"}}`,
     );
   }
 }
@@ -56,7 +56,7 @@ export function patchOfSettings(settings: readonly string[], before: Patch = {})
   for (const setting of settings) {
     const [, path, value] = /^([^=]+)=([\s\S]*)$/.exec(setting) ?? [];
     if (path === undefined || value === undefined) {
-      throw new UsageError(`"${setting}" sets nothing: write PATH=VALUE, such as timeout=2h`);
+      throw new UsageError(`"${setting}" is not a setting: write PATH=VALUE, such as timeout=2h`);
     }
     const keys = path.split(/(?<!\\)\./).map((key) => key.replaceAll("\\.", "."));
     let at = patch;

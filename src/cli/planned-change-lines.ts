@@ -20,7 +20,7 @@ const order: readonly PlannedEffect[] = [
 /** Describes which jobs a change affects and how, and its cost, for the person who confirms it. */
 export function plannedChangeLines(change: PlannedChange, paint: Paint): string[] {
   const { jobs } = change;
-  if (jobs.length === 0) return ["No job runs because of this that would not have run anyway."];
+  if (jobs.length === 0) return ["No additional job runs because of this."];
   const severalGraphs = new Set(jobs.map(({ graph }) => graph)).size > 1;
   const sorted = jobs.toSorted((a, b) => order.indexOf(a.does) - order.indexOf(b.does));
   const rows = sorted
@@ -63,7 +63,7 @@ function sumLine({ jobs, expected }: PlannedChange): string {
           `${durationText(workerMs)} of work${price}`,
         ];
   const unknown =
-    unknownJobs === 0 ? "" : `; nobody knows how long ${countOf(unknownJobs, "job")} will take`;
+    unknownJobs === 0 ? "" : `; the duration of ${countOf(unknownJobs, "job")} is not known`;
   return `${[countOf(runs, "run"), ...known].join(", ")}${unknown}`;
 }
 

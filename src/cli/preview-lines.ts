@@ -18,7 +18,7 @@ export function previewLines(preview: GraphPreview, paint: Paint): string[] {
   return [
     `${paint.bold(String(jobs.length))} jobs of catalog ${preview.catalog.slice(0, 10)}` +
       (inactive > 0 ? `, ${inactive} inactive` : "") +
-      (known > 0 ? `, ${known} with a result already` : ""),
+      (known > 0 ? `, ${known} already have a result` : ""),
     ...(switches.length === 0
       ? []
       : [`switches: ${switches.map(([name, value]) => `${name}=${valueText(value)}`).join(" ")}`]),

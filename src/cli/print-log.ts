@@ -29,7 +29,7 @@ export async function* followedLog(
   try {
     for await (const part of api.followLog(address, enough.signal)) {
       if (part.kind === "text") yield Buffer.from(part.text);
-      else terminal.notes.line(`--- attempt ${part.attempt} began, and the log anew ---`);
+      else terminal.notes.line(`--- attempt ${part.attempt} started, with a new log ---`);
     }
   } finally {
     process.off("SIGINT", leave);

@@ -31,11 +31,11 @@ test("each is told with who wrote it, who was given it, and what became of that"
     "ccache k",
     "    found 5 min 00 s ago by checker on m1; written by ci",
     "    differs: out.o",
-    "    given to 1 build, which made 4 results afterwards, of which 4 are in quarantine, too",
+    "    sent to 1 build, which made 4 results afterwards, of which 4 are also in quarantine",
   ]);
   const released = { ...doubted, producer: "", givenTo: [], releasedAt: at, releasedBy: "root" };
   expect(quarantineLines({ results: [released] }, now).slice(-2)).toEqual([
-    "    given to no build that is known",
+    "    sent to no known build",
     "    released 5 min 00 s ago by root",
   ]);
   expect(quarantineLines({ results: [] }, now)).toHaveLength(1);

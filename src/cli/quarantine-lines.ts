@@ -6,7 +6,7 @@ import { printableLine } from "./terminal/printable-text.ts";
 export function quarantineLines({ results }: Quarantine, now: Date): string[] {
   if (results.length === 0) {
     return [
-      "Nothing is in quarantine; `grange granary --cross-check 0.01` looks for what should be.",
+      "Nothing is in quarantine. `grange granary --cross-check 0.01` checks one hit in a hundred.",
     ];
   }
   return results.flatMap((result) => linesOf(result, now));
@@ -15,10 +15,9 @@ export function quarantineLines({ results }: Quarantine, now: Date): string[] {
 function linesOf(result: QuarantinedResult, now: Date): string[] {
   const { divergence, foundAt, foundBy, producer, givenTo, madeFrom, alsoInQuarantine } = result;
   const ago = (time: string) => `${durationText(now.getTime() - Date.parse(time))} ago`;
-  const by =
-    producer === "" ? "who wrote it is not known" : `written by ${printableLine(producer)}`;
+  const by = producer === "" ? "the writer is not known" : `written by ${printableLine(producer)}`;
   const also =
-    alsoInQuarantine === 0 ? "" : `, of which ${alsoInQuarantine} are in quarantine, too`;
+    alsoInQuarantine === 0 ? "" : `, of which ${alsoInQuarantine} are also in quarantine`;
   return [
     `${printableLine(divergence.namespace)} ${printableLine(divergence.key)}`,
     `    found ${ago(foundAt)} by ${printableLine(foundBy)} on ${printableLine(divergence.machine)}; ${by}`,
@@ -26,8 +25,8 @@ function linesOf(result: QuarantinedResult, now: Date): string[] {
       ? []
       : [`    differs: ${divergence.differs.map(printableLine).join(", ")}`]),
     givenTo.length === 0
-      ? "    given to no build that is known"
-      : `    given to ${counted(givenTo.length, "build")}, which made ${counted(madeFrom, "result")} afterwards${also}`,
+      ? "    sent to no known build"
+      : `    sent to ${counted(givenTo.length, "build")}, which made ${counted(madeFrom, "result")} afterwards${also}`,
     ...(result.releasedAt === null
       ? []
       : [`    released ${ago(result.releasedAt)} by ${printableLine(result.releasedBy ?? "")}`]),

@@ -23,7 +23,7 @@ export async function readBlob(
   digest: Digest,
 ): Promise<Uint8Array> {
   if (digest.sizeBytes > mostBytesInMemory) {
-    throw new Fault("resource_exhausted", `blob ${digestKey(digest)} is too large to be read here`);
+    throw new Fault("resource_exhausted", `blob ${digestKey(digest)} is too large to read here`);
   }
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -35,5 +35,5 @@ export async function readBlob(
   const bytes = Buffer.concat(parts);
   const found = digestOf(bytes, functionOf(digest));
   if (found.hash === digest.hash && size === digest.sizeBytes) return bytes;
-  throw new Fault("data_loss", `the farm answered other bytes for blob ${digestKey(digest)}`);
+  throw new Fault("data_loss", `the farm sent wrong bytes for blob ${digestKey(digest)}`);
 }

@@ -78,7 +78,7 @@ function hasSucceeded(end: JobEnd): boolean {
 function endText(end: JobEnd): string {
   switch (end.kind) {
     case "nothing-to-run":
-      return "it runs nothing";
+      return "it has no commands";
     case "skipped":
       return `skipped, since ${end.because}`;
     case "ran": {

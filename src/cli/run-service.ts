@@ -32,7 +32,7 @@ export async function runService<Started extends Ending>(
   };
   for (const event of ["uncaughtException", "unhandledRejection"] as const)
     process.once(event, (reason) => {
-      logger.fatal({ err: reason }, "an error that nothing handled; ending");
+      logger.fatal({ err: reason }, "an unhandled error; stopping");
       end(exitCodes.failed);
     });
   let started: Started;

@@ -27,7 +27,7 @@ export function addDeclareCommands(command: Command): void {
   describeDeclare(command);
   describeUndeclare(command);
   speaksToServer(command.command("declared"))
-    .description("list the size classes that are declared")
+    .description("list declared size classes")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { autoscalingEndpoints } = await import("#api/endpoints/autoscaling-endpoints.ts");
@@ -40,18 +40,22 @@ export function addDeclareCommands(command: Command): void {
 function describeDeclare(command: Command): void {
   const declare = names(command.command("declare"))
     .description(
-      "say that a size class exists, with workers or without; what was said before is replaced",
+      "declare a size class, with or without workers; this replaces an earlier declaration",
     )
-    .option("--cpus <number>", "what one action gets (default: the number of the class)", amount)
-    .option("--memory <size>", "what one action gets, such as 8G (default: no limit)", memory)
-    .option("--price <number>", "of a second of one slot, in whatever you count", amount)
-    .option("--least <workers>", "an autoscaler keeps so many (default: 0)", numberFrom(0, 100_000))
+    .option("--cpus <number>", "CPUs for one action (default: the number of the class)", amount)
+    .option("--memory <size>", "memory for one action, such as 8G (default: no limit)", memory)
+    .option("--price <number>", "the price of one second of one slot, in any unit", amount)
     .option(
-      "--most <workers>",
-      "an autoscaler starts no more (default: no limit)",
+      "--least <workers>",
+      "the smallest number of workers for an autoscaler (default: 0)",
       numberFrom(0, 100_000),
     )
-    .option("--slots <number>", "of each worker (default: 1)", numberFrom(1, 1_024))
+    .option(
+      "--most <workers>",
+      "the largest number of workers for an autoscaler (default: no limit)",
+      numberFrom(0, 100_000),
+    )
+    .option("--slots <number>", "slots of each worker (default: 1)", numberFrom(1, 1_024))
     .action((options: DeclareOptions) =>
       inSession(options, async (session) => {
         const { autoscalingEndpoints } = await import("#api/endpoints/autoscaling-endpoints.ts");
@@ -75,7 +79,7 @@ function describeDeclare(command: Command): void {
     );
   withExamples(declare, [
     [
-      "machines that an autoscaler may start, ten at most",
+      "a class of machines that an autoscaler may start, at most ten",
       "size-class declare --platform OSFamily=linux,ISA=x86-64 --class 2 --cpus 2 --memory 8G --price 2 --most 10",
     ],
   ]);
@@ -83,7 +87,7 @@ function describeDeclare(command: Command): void {
 
 function describeUndeclare(command: Command): void {
   names(command.command("undeclare"))
-    .description("take that back; workers of the class go on to count")
+    .description("remove a declaration; existing workers of the class still count")
     .action((options: NamedOptions) =>
       inSession(options, async (session) => {
         const { platform, class: sizeClass } = options;
@@ -102,14 +106,15 @@ function names(command: Command): Command {
   return speaksToServer(command)
     .requiredOption(
       "--platform <properties>",
-      "what its workers offer: OSFamily=linux,ISA=x86-64",
+      "the platform of its workers: OSFamily=linux,ISA=x86-64",
       platform,
     )
-    .requiredOption("--class <number>", "its number", numberFrom(1, 1_000_000));
+    .requiredOption("--class <number>", "the number of the class", numberFrom(1, 1_000_000));
 }
 
 function declaredLines(declared: readonly DeclaredClass[]): string[] {
-  if (declared.length === 0) return ["No size class is declared; those that exist have workers."];
+  if (declared.length === 0)
+    return ["No size class is declared. All existing ones come from workers."];
   return tableLines([
     ["platform", "class", "cpus", "memory", "price", "workers", "slots", "by"],
     ...declared.map((each) => [

@@ -36,9 +36,9 @@ test("classes are told in the units in which workers are started, and one thing 
 
   expect(lines[2]).toContain("256 MiB");
   expect(lines[2]).not.toContain("0 ms");
-  expect(lines.at(-1)).toContain("Of 1 execution since");
+  expect(lines.at(-1)).toContain("Counted: 1 execution since");
   expect(lines.at(-1)).toContain(
-    "1 execution; 1 is left out: nobody knows how long it takes there",
+    "1 execution; 1 is not counted: it is not known how long it takes there",
   );
 });
 

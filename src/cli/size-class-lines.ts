@@ -83,7 +83,7 @@ export function classesLines({ lately, platforms, saved }: SizeClasses): string[
       ]),
       "",
     ]),
-    `Of ${of}. ${savedLine(saved)}`,
+    `Counted: ${of}. ${savedLine(saved)}`,
   ];
 }
 
@@ -105,12 +105,12 @@ function classLine(of: SizeClassNow): string[] {
 }
 
 function savedLine({ amount, executions, unknown }: SizeClassSaved): string {
-  if (executions === 0) return "Nothing was chosen among several classes.";
+  if (executions === 0) return "There was no choice between several classes.";
   const left =
     unknown === 0
       ? ""
-      : `; ${unknown} ${unknown === 1 ? "is" : "are"} left out: nobody knows how long ${unknown === 1 ? "it takes" : "they take"} there`;
-  return `Against always the greatest class they ${amount < 0 ? "lost" : "saved"} about ${costText(Math.abs(amount))} (estimated, ${counted(executions)}${left}).`;
+      : `; ${unknown} ${unknown === 1 ? "is" : "are"} not counted: it is not known how long ${unknown === 1 ? "it takes" : "they take"} there`;
+  return `Compared with always using the largest class, they ${amount < 0 ? "lost" : "saved"} about ${costText(Math.abs(amount))} (estimated, ${counted(executions)}${left}).`;
 }
 
 function counted(executions: number): string {
@@ -126,7 +126,7 @@ export function keyLines(key: SizeClassKeyDetail): string[] {
     ...(lastFailureAt === null
       ? []
       : [
-          `Failed on the greatest class ${timeText(lastFailureAt)}${failuresInARow > 1 ? `, ${failuresInARow} times in a row` : failuresInARow === 0 ? ", not since" : ""}. Such failures are its own, and no runs below.`,
+          `Failed on the largest class ${timeText(lastFailureAt)}${failuresInARow > 1 ? `, ${failuresInARow} times in a row` : failuresInARow === 0 ? ", not since" : ""}. Such failures do not depend on the class; the runs below do not include them.`,
         ]),
     "",
     ...tableLines([

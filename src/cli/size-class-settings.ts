@@ -58,7 +58,7 @@ export function settingsLines(now: SizeClassSettingsNow): string[] {
       ]),
     ),
     changedBy === null || changedAt === null
-      ? "All as usual; nobody has changed anything."
+      ? "All settings have their default values."
       : `Changed by ${printableLine(changedBy)}, ${timeText(changedAt)}.`,
   ];
 }

@@ -6,7 +6,7 @@ export function switchesOf(written: readonly string[]): SwitchValues {
   return Object.fromEntries(
     written.map((text) => {
       const equals = text.indexOf("=");
-      if (equals === 0) throw new UsageError(`"${text}" names no switch; write NAME=VALUE`);
+      if (equals === 0) throw new UsageError(`"${text}" is not a switch; write NAME=VALUE`);
       return equals === -1 ? [text, true] : [text.slice(0, equals), text.slice(equals + 1)];
     }),
   );

@@ -13,7 +13,7 @@ export async function tokenFor(
   // For any other text, fetch would fail with a message about headers that contains the token.
   if (isToken(token.trim())) return token.trim();
   throw new UsageError(
-    `${source} holds no token: one begins with grange_ and has 50 characters, as \`grange token create\` prints it`,
+    `${source} contains no token. A token begins with grange_ and has 50 characters; \`grange token create\` prints one`,
   );
 }
 

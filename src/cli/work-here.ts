@@ -49,54 +49,60 @@ const hurry = { drainMs: 500, killGraceMs: 1_000 };
 /** Adds the options of a worker on any machine. */
 export function withWorkOptions(command: Command): Command {
   return speaksToServer(command)
-    .option("--name <name>", "unique in the farm (GRANGE_WORKER_NAME; default: the host's name)")
-    .option("--data <dir>", "where it keeps its store and scratch space (GRANGE_WORKER_DATA)")
-    .option("--slots <n>", "how many jobs at a time (GRANGE_WORKER_SLOTS)", wholeNumber)
+    .option(
+      "--name <name>",
+      "the name, which must be unique in the farm (GRANGE_WORKER_NAME; default: the host name)",
+    )
+    .option("--data <dir>", "the directory of its store and temporary files (GRANGE_WORKER_DATA)")
+    .option("--slots <n>", "the number of jobs at the same time (GRANGE_WORKER_SLOTS)", wholeNumber)
     .option(
       "--size-class <n>",
-      "its size relative to others (GRANGE_WORKER_SIZE_CLASS)",
+      "its size class: its size compared with other workers (GRANGE_WORKER_SIZE_CLASS)",
       wholeNumber,
     )
     .option(
       "--cpus <n>",
-      "CPUs that one slot gives, such as 2 or 0.5, or all (GRANGE_WORKER_CPUS; default: with a size class, an even part)",
+      "CPUs of one slot, such as 2 or 0.5, or all (GRANGE_WORKER_CPUS; default with a size class: an equal share)",
       cpuCount,
     )
     .option(
       "--memory <size>",
-      "memory that one slot gives, such as 4G, or all (GRANGE_WORKER_MEMORY; default: with a size class, an even part)",
+      "memory of one slot, such as 4G, or all (GRANGE_WORKER_MEMORY; default with a size class: an equal share)",
       memorySize,
     )
     .option(
       "--disk <size>",
-      "what an action in one slot may write on the disk while it runs, such as 20G, or all (GRANGE_WORKER_DISK; default: all)",
+      "disk space that an action may use while it runs, such as 20G, or all (GRANGE_WORKER_DISK; default: all)",
       diskSize,
     )
     .option(
       "--enrol <token-or-file>",
-      "an enrolment token: hand it in once, for a token of its own that lies in its directory (GRANGE_ENROL)",
+      "an enrolment token, which is exchanged once for a token of its own in its data directory (GRANGE_ENROL)",
     )
-    .option("--ca <file>", "trust this authority for the farm's TLS, too (GRANGE_CA)")
+    .option(
+      "--ca <file>",
+      "also trust this certificate authority for the TLS of the farm (GRANGE_CA)",
+    )
     .option(
       "--client-cert <file>",
-      "show this certificate under TLS; its name is who asks (GRANGE_CLIENT_CERT)",
+      "use this client certificate with TLS; its name is the principal (GRANGE_CLIENT_CERT)",
     )
     .option("--client-key <file>", "the certificate's key (GRANGE_CLIENT_KEY)")
     .option(
       "--allow-root-jobs",
-      "as root, run jobs as root where no sandbox can be had (GRANGE_ALLOW_ROOT_JOBS)",
+      "as root, run jobs as root if no sandbox is available (GRANGE_ALLOW_ROOT_JOBS)",
     )
     .option(
       "--allow-calls <names>",
-      "system calls that jobs may make though they are usually refused, such as perf_event_open,userfaultfd (GRANGE_WORKER_ALLOW_CALLS)",
+      "system calls to allow that are normally refused, such as perf_event_open,userfaultfd (GRANGE_WORKER_ALLOW_CALLS)",
     )
     .option(
       "--no-namespaces",
-      "let no job make user namespaces, as sandboxes inside of jobs need (GRANGE_WORKER_NO_NAMESPACES)",
+      "do not let jobs create user namespaces, which sandboxes inside jobs need (GRANGE_WORKER_NO_NAMESPACES)",
     )
     .option(
       "--private-network",
-      "give jobs with network access a network without the machine's loopback, by slirp4netns (GRANGE_WORKER_PRIVATE_NETWORK)",
+      "give jobs with network access their own network without the loopback of the machine, by slirp4netns (GRANGE_WORKER_PRIVATE_NETWORK)",
     )
     .option(
       "--show <path>",
@@ -106,7 +112,7 @@ export function withWorkOptions(command: Command): Command {
     .option("--hide <path>", "a directory or file that jobs do not see; may be repeated", repeated)
     .option(
       "--registries <hosts>",
-      "registries from which container images may come, with commas between; without any, no images are run (GRANGE_WORKER_REGISTRIES)",
+      "registries of container images, separated by commas; without this option, the worker runs no images (GRANGE_WORKER_REGISTRIES)",
     )
     .option(
       "--preload <image>",
@@ -115,15 +121,15 @@ export function withWorkOptions(command: Command): Command {
     )
     .option(
       "--only-for <property>",
-      "take only jobs that ask for this property of its platform; may be repeated (GRANGE_WORKER_ONLY_FOR)",
+      "take only jobs that ask for this platform property; may be repeated (GRANGE_WORKER_ONLY_FOR)",
       repeated,
     )
     .option(
       "--lease <time>",
-      "how long its jobs outlive a lost network, such as 20m; at most an hour",
+      "how long its jobs continue without a connection to the farm, such as 20m; at most an hour",
       durationMs,
     )
-    .option("--once", "take one job, deliver its result, and end")
+    .option("--once", "run one job, deliver its result, and exit")
     .addOption(logLevel())
     .addOption(command.createOption("--settings <file>").hideHelp())
     .addOption(command.createOption("--farm-from-stdin").hideHelp())

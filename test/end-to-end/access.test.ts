@@ -53,7 +53,7 @@ test("an open farm can be closed with commands alone, and a caller without permi
   const submitted = await root.ask(SubmittedGraph, "submit", "--repo", repository.path);
 
   expect(made.stdout).toMatch(/^grange_[A-Za-z0-9_-]{43}\n$/);
-  expect(lockedOut.stderr).toContain("nobody could administer this farm any more");
+  expect(lockedOut.stderr).toContain("nobody could administer the farm");
   expect(closed.stdout).toBe("One grant was removed.\n");
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain("a caller without a token may not submit anywhere on this farm");

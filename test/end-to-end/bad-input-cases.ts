@@ -162,7 +162,7 @@ export const badInputs: readonly BadInput[] = [
   {
     name: "a disk that is full while a job runs",
     need: smallDisk,
-    says: [/no space is left in \/.*\/blobs/, /Free some, or move the directory/],
+    says: [/no space is left in \/.*\/blobs/, /Free disk space, or move the directory/],
     run: () =>
       onSmallDisk(async ({ fill, submit }) => {
         await fill(4_000_000);

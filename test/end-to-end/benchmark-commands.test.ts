@@ -105,12 +105,12 @@ test("a mistake in a suite is reported with file and line, and nothing of it is 
   expect(checked.stdout).toContain("wrok");
   expect(pushed.code).not.toBe(0);
   expect(pushed.stderr).toContain(`toy.yml:${at + 1}:`);
-  expect(await told(["bench", "suite", "list"])).toContain("There is none");
+  expect(await told(["bench", "suite", "list"])).toContain("None");
 
   await write("toy.yml", good);
   expect(await told(["bench", "suite", "check"])).toContain("1 test cases on each target");
   expect(await told(["bench", "suite", "push"])).toContain("is pushed");
-  expect(await told(["bench", "suite", "push"])).toContain("was there already");
+  expect(await told(["bench", "suite", "push"])).toContain("exists already");
   expect(await told(["bench", "suite", "show", "toy"])).toContain("add");
 });
 
@@ -120,7 +120,7 @@ test("a request that no collector can serve is accepted, listed, and can be canc
   expect(asked).toContain("grange bench status");
 
   const status = await told(["bench", "status"]);
-  expect(status).toContain("No collectors yet");
+  expect(status).toContain("There are no collectors yet");
   expect(status).toContain(tag(0));
 
   expect(await told(["bench", "cancel", "latest"])).toContain("cancelled");

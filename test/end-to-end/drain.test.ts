@@ -62,7 +62,7 @@ test("drain --wait returns when a worker's jobs have ended, and the worker has r
   // Then its job completes, and the other one waits
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: "worker-* takes nothing new, and runs nothing.\n",
+    stdout: "worker-* takes no new jobs, and runs none.\n",
   });
   expect(await workers()).toMatchObject([{ name: "worker-1", state: "draining", heldCount: 0 }]);
   expect(await farm.graph(second)).toMatchObject({ jobList: [{ name: "quick", startedAt: null }] });

@@ -149,7 +149,7 @@ test("an enrolment is checked completely before anything is created", async () =
   expect(poolOfGranary.stderr).toContain("a pool is what workers serve");
   expect(lonely.stderr).toContain("add --enrol");
   expect(person.stderr).toContain("owner is a person here");
-  expect(worthless.stderr).toContain("--pool narrows");
+  expect(worthless.stderr).toContain("--pool limits only");
 });
 
 describe("a server that other machines can reach", () => {

@@ -145,7 +145,7 @@ test("`grange provenance FILE --check` accepts only the exact file and key", asy
   expect(taken.stdout).toContain(`commit    ${commit} (main of `);
   expect(refused.code).not.toBe(0);
   expect(wrongKey.code).toBe(1);
-  expect(wrongKey.stdout).toContain("NOT to be believed");
+  expect(wrongKey.stdout).toContain("NOT VALID");
 });
 
 test.each(["", "xyz", "../secrets", "0".repeat(63)])("%j is no digest", async (digest) => {

@@ -51,7 +51,7 @@ test("an action gives the same outputs here, in a new directory", async () => {
   const { code, stdout, stderr } = await reproduce("same", "--into", into);
 
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(/^exit 0 after .*, 1 outputs\nThe same as on the farm\.\n$/);
+  expect(stdout).toMatch(/^exit 0 after .*, 1 outputs\nThe result is the same as on the farm\.\n$/);
   expect(stderr).toContain("it-is-a b");
   expect((await readdir(into)).toSorted()).toEqual(["command.json", "inputs", "outputs", "run.sh"]);
   expect(await readFile(join(into, "inputs/src/a.txt"), "utf8")).toBe("text\n");

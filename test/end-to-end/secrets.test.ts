@@ -73,7 +73,7 @@ test("a branch without permission is refused with the secret's name, even if a r
   const { run: refused } = await run("main");
 
   expect(refused).toMatchObject({ outcome: "failed" });
-  expect(refused?.message).toContain("the secret NPM_TOKEN is not given to runs on main of");
+  expect(refused?.message).toContain("the secret NPM_TOKEN is not available to runs on main of");
 });
 
 test("a pull request is refused, even if its branch has the same name", async () => {
@@ -82,7 +82,7 @@ test("a pull request is refused, even if its branch has the same name", async ()
   const { run: refused } = await run("release", "refs/pull/7/head");
 
   expect(refused).toMatchObject({ outcome: "failed" });
-  expect(refused?.message).toContain("never given to a pull request (on release of");
+  expect(refused?.message).toContain("never available to a pull request (on release of");
 });
 
 test("no caller can read a value over the API, and a list contains no values", async () => {

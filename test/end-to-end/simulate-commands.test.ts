@@ -55,7 +55,11 @@ describe("grange simulate size-classes", () => {
 
   test.each([
     [["--trace", "nonesuch"], 1, 'no file "nonesuch", and no standard trace'],
-    [["--trace", "flaky", "--strategy", "best"], 2, 'no strategy "best"; there are smallest'],
+    [
+      ["--trace", "flaky", "--strategy", "best"],
+      2,
+      'no strategy "best"; the strategies are smallest',
+    ],
     [["--trace", "flaky", "--seed", "-1"], 2, "whole number"],
     [["--trace", "flaky", "--price-of-delay", "lots"], 2, "number from 0"],
     [[], 2, "--trace"],

@@ -100,7 +100,7 @@ test("keys are listed by cost, and one key shows its runs", async () => {
 });
 
 test("settings are shown, and changed one by one", async () => {
-  expect(await lines("size-class", "settings")).toContain("nobody has changed anything");
+  expect(await lines("size-class", "settings")).toContain("All settings have their default values");
   const now = SizeClassSettingsNow.parse(
     await json("size-class", "settings", "--set", "price-of-delay=2", "--set", "failureBoostMs=2h"),
   );

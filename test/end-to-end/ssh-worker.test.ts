@@ -119,7 +119,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     const shown = await runGrange(call("plain", "--status"));
     expect(shown.stdout).toContain(`the worker plain runs for ${farm.url} (process ${first?.pid}`);
     const stopped = await runGrange(call("plain", "--stop"));
-    expect(stopped.stdout).toContain("ended the worker plain");
+    expect(stopped.stdout).toContain("stopped the worker plain");
     const gone = await runGrange(call("plain", "--status"));
     expect(gone.stdout).toContain("no worker plain runs there");
   });
@@ -154,7 +154,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
 
     // The worker has outlived the command; the next tunnel has another port.
     const second = startGrange(call("through", "--tunnel"));
-    await second.line((line) => line.includes("found the worker running: through"));
+    await second.line((line) => line.includes("the worker is already running: through"));
     const next = await farm.submit({
       repository: repository.path,
       parameters: { round: ": second tunnel" },
@@ -214,7 +214,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
 
     expect(closed).toMatchObject({ code: 1 });
     expect(closed.stderr).toMatch(/no ssh server listens on that port/);
-    expect(lost.stdout).toMatch(/it does not reach the farm at http:\/\/127.0.0.1:1.*ECONNREFUSED/);
+    expect(lost.stdout).toMatch(/it cannot reach the farm at http:\/\/127.0.0.1:1.*ECONNREFUSED/);
   });
 
   test.each([

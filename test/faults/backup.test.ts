@@ -261,7 +261,7 @@ test("a backup with a damaged file, blob or manifest is refused, and the error n
   expect(skipped.code).toBe(0);
   const refused = await restored();
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toMatch(/there is a farm already/);
+  expect(refused.stderr).toMatch(/there is already a farm/);
 });
 
 test("a backup of a newer version is refused before anything is written", async () => {

@@ -14,7 +14,7 @@ async function newest({ farm }: SmallDisk): Promise<GraphSummary> {
   return graph;
 }
 
-const told = /no space is left in \/.*\/blobs.*Free some, or move the directory/;
+const told = /no space is left in \/.*\/blobs.*Free disk space, or move the directory/;
 
 test(
   "an output that does not fit on the disk fails only its job, which succeeds once there is space",

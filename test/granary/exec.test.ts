@@ -134,7 +134,9 @@ test("a build does not wait for a granary that hangs, whether it hung before or 
   const built = await build();
   expect(built).toMatchObject({ code: 0, stdout: "made 3\n" });
   // No second granary was started; it would have ended five seconds later because of the lock.
-  expect(built.stderr).toContain("running without a granary: the one that runs did not answer in");
+  expect(built.stderr).toContain(
+    "running without a granary: the running granary did not answer in",
+  );
   expect((await grange("granary", "status")).stderr).toContain("listens and does not answer");
   process.kill(pid, "SIGCONT");
   expect((await build()).stdout).toBe("made 0\n");
@@ -190,7 +192,7 @@ test("invalid options are reported before any command runs", async () => {
     ["--data", elsewhere, "status"],
   ]) {
     const unanswered = await grange("granary", ...args);
-    expect(unanswered.stderr).toContain(`no granary answers at ${elsewhere}/socket`);
+    expect(unanswered.stderr).toContain(`no granary runs at ${elsewhere}/socket`);
   }
   await writeFile(elsewhere, "no directory");
   expect((await grange("granary", "--data", elsewhere)).stdout).toContain("cannot be made");
@@ -203,7 +205,7 @@ test("a granary that cannot start prints the reason, and outside of Git no hooks
   expect(built).toMatchObject({ code: 0, stdout: "built\n" });
   expect(built.stderr).toContain("none could be started: GRANGE_GRANARY_LIMIT must be a size");
   const hooked = await runGrange(["granary", "hooks", "install"], { ...options, cwd: directory });
-  expect(hooked.stderr).toContain(`${directory} is in no Git repository`);
+  expect(hooked.stderr).toContain(`${directory} is not in a Git repository`);
 });
 
 test("Git reports checkouts to it after the hooks are installed", async () => {

@@ -56,7 +56,7 @@ function SinceWhen({ graph, failure }: { graph: GraphOfFailure; failure: Failure
   if (lastPassed === null) {
     return (
       <p>
-        No earlier graph of {graph.branch} passed it. The first failure: {first}.
+        It passed in no earlier graph of {graph.branch}. The first failure: {first}.
       </p>
     );
   }

@@ -112,8 +112,8 @@ export function apiClient(
     if (parsed.success) return parsed.data;
     throw new Fault(
       "internal",
-      `${base}${path} answered with something else than this version of grange expects. ` +
-        `Is it a Grange server, and of the same version?\n${z.prettifyError(parsed.error)}`,
+      `${base}${path} sent an answer that this version of grange does not expect. ` +
+        `Is it a Grange server of the same version?\n${z.prettifyError(parsed.error)}`,
     );
   };
 

@@ -78,6 +78,6 @@ function reasonOf(cause: unknown): string {
   const advice = adviceOnTrust(code);
   if (advice !== undefined) return ` (${advice})`;
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return ` (${messageOf(reason)})`;
-  if (code === "ECONNREFUSED") return " (nothing listens there)";
+  if (code === "ECONNREFUSED") return " (no program listens there)";
   return code === undefined ? "" : ` (${code})`;
 }

@@ -83,7 +83,10 @@ async function* withoutSilence(response: Response): AsyncGenerator<Uint8Array> {
     for (;;) {
       let timer: NodeJS.Timeout | undefined;
       const silence = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new TypeError("the server fell silent")), silenceMs);
+        timer = setTimeout(
+          () => reject(new TypeError("the server stopped sending data")),
+          silenceMs,
+        );
       });
       const { done, value } = await Promise.race([reader.read(), silence]).finally(() =>
         clearTimeout(timer),

@@ -66,13 +66,13 @@ export async function backUp(
     ...(blobs.damaged === 0
       ? []
       : [
-          `${blobs.damaged} blobs of the store are damaged and not in the backup; the farm makes them again`,
+          `${blobs.damaged} blobs of the store are damaged and not in the backup. The farm makes them again when they are needed`,
         ]),
     ...(blobs.removed === 0
       ? []
       : [`${blobs.removed} blobs were removed from the store during the backup and are not in it`]),
     ...filesElsewhere.map(
-      (path) => `not in the backup, since the server keeps it elsewhere: ${path}`,
+      (path) => `not in the backup, because the server keeps it in another place: ${path}`,
     ),
     ...(removed.backups === 0
       ? []

@@ -46,7 +46,7 @@ test("elsewhere than on a terminal, there is a line every 10 s and one at the en
   expect(lines).toEqual([
     "database: 1 of 3 tables, 2 KiB",
     "database: 3 of 3 tables, 2 KiB",
-    "blobs: 3 looked at, 3 new (3 B)",
+    "blobs: 3 checked, 3 new (3 B)",
   ]);
 });
 
@@ -56,5 +56,5 @@ test("on a terminal, steps are drawn in place", () => {
 
   steps.step(blobs(7));
 
-  expect(drawn.join("")).toContain("blobs: 7 looked at");
+  expect(drawn.join("")).toContain("blobs: 7 checked");
 });

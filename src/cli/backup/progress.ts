@@ -15,7 +15,7 @@ function stepText(step: Step): string {
       return `database: ${step.tables} of ${step.of} tables${"bytes" in step ? `, ${memorySizeText(step.bytes)}` : ""}`;
     case "blobs":
       return "copied" in step
-        ? `blobs: ${step.blobs} looked at, ${step.copied} new (${memorySizeText(step.copiedBytes)})`
+        ? `blobs: ${step.blobs} checked, ${step.copied} new (${memorySizeText(step.copiedBytes)})`
         : `blobs: ${step.blobs} of ${step.of}, ${memorySizeText(step.bytes)}`;
     case "checking":
       return `checking: ${step.files} of ${step.of} files`;

@@ -57,14 +57,14 @@ export async function restore(
   answer(session, options, result, () =>
     isCheck
       ? [
-          damaged.length === 0 ? `${what}; all of it is intact` : what,
+          damaged.length === 0 ? `${what}; all files are intact` : what,
           ...damaged.map((each) => `damaged: ${each}`),
         ]
       : [
           `restored ${what}, as of ${startedAt}`,
           ...(damaged.length === 0
             ? []
-            : [`without ${damaged.length} blobs that are damaged in the backup`]),
+            : [`without ${damaged.length} blobs, which are damaged in the backup`]),
           ...filesElsewhere.map(
             (path) => `the server was configured with a file that is not in the backup: ${path}`,
           ),

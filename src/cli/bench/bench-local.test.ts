@@ -74,7 +74,7 @@ function bench(...words: string[]) {
 
 test("measures folders, keeps the results, compares them, and takes turns for what is noisy", async () => {
   const ran = await bench("run", "--artifact", "./old", "--out", join(home, "old.json"));
-  expect(ran.stderr).toContain("kept as old");
+  expect(ran.stderr).toContain("stored as old");
   expect(ran.exitCode).toBe(0);
   expect(ran.stdout).toMatch(/two emit sh +3 /);
 
@@ -94,7 +94,7 @@ test("measures folders, keeps the results, compares them, and takes turns for wh
   expect(compared.stdout).toContain("old → new");
   expect(compared.stdout).toMatch(/\+100 % +regressed, very large +nodes +one check sh +2 +4/);
   expect(compared.stdout).toMatch(/broken +two: exit code 7/);
-  expect(compared.stdout).toMatch(/too noisy to be judged from runs apart/);
+  expect(compared.stdout).toMatch(/too noisy for a verdict from separate runs/);
   expect(compared.stdout).not.toMatch(/one emit sh +2 B/);
 
   const measured = await bench("compare", "old", "new", "--measure", "--metric", "speed", "--json");
@@ -120,8 +120,8 @@ test("measures folders, keeps the results, compares them, and takes turns for wh
 test.each([
   [["run", "--artifact", "./old", "--benchmark", "three"], /no benchmark three; it has one, two/],
   [["run", "--artifact", "./gone"], /there is no .*gone/],
-  [["run", "--artifact", "1.2.3"], /come from nowhere/],
-  [["compare", "old", "never"], /never was not measured here/],
+  [["run", "--artifact", "1.2.3"], /has no source of artifacts/],
+  [["compare", "old", "never"], /never has not been measured here/],
   [["run", "--artifact", "./old", "--suite", "other"], /no suite other.*there is small/],
 ])("%j is refused with what would help", async (words, sentence) => {
   const refused = await bench(...words);

@@ -58,7 +58,7 @@ export function comparisonLines(comparison: LocalComparison, how: HowToShow): st
       : [
           "",
           paint.dim(
-            `${hidden} ${hidden === 1 ? "row" : "rows"} without a change that matters: --all`,
+            `${hidden} ${hidden === 1 ? "row" : "rows"} without a relevant change are hidden; --all shows them`,
           ),
         ]),
     ...noisyHint(cases, inView, how.toKnow),
@@ -112,7 +112,7 @@ function summaryLines(
     ];
   });
   if (rows.length === 0) return [];
-  const head = ["metric", "worse", "better", "undecided", "cases", "range", "all together"];
+  const head = ["metric", "worse", "better", "undecided", "cases", "range", "total"];
   return [...tableLines([head.map((word) => paint.dim(word)), ...rows]), ""];
 }
 
@@ -152,7 +152,7 @@ function verdictText({ verdict, magnitude }: CaseComparison): string {
   const isChange = verdict === "regressed" || verdict === "improved";
   const size = sizes[magnitude] ?? "";
   if (verdict === "no-change") return "no change";
-  if (verdict === "unlike-machines") return "unlike machines";
+  if (verdict === "unlike-machines") return "different machines";
   return isChange && size !== "" ? `${verdict}, ${size}` : verdict;
 }
 
@@ -164,11 +164,11 @@ function evidenceText({ evidence, warnings }: CaseComparison): string {
       if (evidence.exact) return "equal";
       return evidence.threshold === 0
         ? ""
-        : `matters from ${changeText(evidence.threshold).slice(1)}`;
+        : `relevant from ${changeText(evidence.threshold).slice(1)}`;
     case "pairs":
       return `${evidence.pairs} pairs: ${changeText(evidence.low)} to ${changeText(evidence.high)}${confirmedText(evidence)}${doubts}`;
     case "hint":
-      return `runs apart are no proof${doubts}`;
+      return `separate runs do not decide${doubts}`;
   }
 }
 
@@ -185,7 +185,7 @@ function noisyHint(
   const hints = cases.filter(({ evidence, metric }) => evidence.by === "hint" && inView(metric));
   if (hints.length === 0) return [];
   const names = [...new Set(hints.map(({ metric }) => metric))].join(", ");
-  return ["", `${names}: too noisy to be judged from runs apart; to know: ${toKnow}`];
+  return ["", `${names}: too noisy for a verdict from separate runs. To get one: ${toKnow}`];
 }
 
 function firstLine(text: string): string {

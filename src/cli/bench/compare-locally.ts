@@ -45,13 +45,13 @@ export async function compareLocally(
   const { metrics } = sides[1].files[0];
   if (options.metric !== undefined && !metrics.some(({ name }) => name === options.metric)) {
     const known = metrics.map(({ name }) => name).join(", ");
-    throw new UsageError(`there is no metric ${options.metric}; there are ${known}`);
+    throw new UsageError(`there is no metric ${options.metric}; the metrics are ${known}`);
   }
   const across = acrossOf(options.across);
   let pairs: PairedCase[] = [];
   if (options.measure === true) {
     if (across !== undefined) {
-      throw new UsageError("--measure takes turns within one backend; leave out --across");
+      throw new UsageError("--measure works within one backend; omit --across");
     }
     const { measureBetween } = await import("./measure-between.ts");
     pairs = await measureBetween(session, places, sides, options, (taken) =>
@@ -151,10 +151,11 @@ async function sideOf(places: BenchPlaces, named: string, options: CompareOption
   const [newest, ...older] = await keptResults(places.results, suite, named);
   if (newest !== undefined) return { tag: named, files: [newest, ...older] };
   const tags = await keptTags(places.results, suite);
-  const known = tags.length === 0 ? "nothing was yet" : `these were: ${tags.join(", ")}`;
+  const known =
+    tags.length === 0 ? "nothing has been measured yet" : `measured: ${tags.join(", ")}`;
   throw new Fault(
     "not_found",
-    `${named} was not measured here with suite ${suite}; ${known}. Measure it: grange bench run --artifact ${named}`,
+    `${named} has not been measured here with suite ${suite}; ${known}. To measure it: grange bench run --artifact ${named}`,
   );
 }
 

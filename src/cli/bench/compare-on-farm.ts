@@ -20,7 +20,7 @@ export async function compareOnFarm(
   };
   for (const [name, value] of Object.entries(given)) {
     if (value !== undefined)
-      throw new UsageError(`${name} is for what was measured here, not with --server`);
+      throw new UsageError(`${name} cannot be used with --server; it needs local measurements`);
   }
   const { benchmarkHistoryEndpoints } = await import(
     "#api/endpoints/benchmark-history-endpoints.ts"
@@ -41,7 +41,7 @@ export async function compareOnFarm(
         paint: session.terminal.answer.paint,
         why:
           found.cases.length + found.missing.length === 0
-            ? "Nothing of either is measured, or no case of both."
+            ? "No case has been measured for both artifacts."
             : undefined,
       },
     ),

@@ -20,25 +20,28 @@ type Where = Omit<CompareOptions, "server"> & { readonly server?: string | true 
 export function describeCompare(command: Command): void {
   const compare = answersJson(command.command("compare"))
     .description(
-      "compare what `bench run` measured of two artifacts: a summary, then cases by change",
+      "compare two artifacts that `bench run` has measured: a summary, then the cases by change",
     )
-    .argument("<before>", "a tag that was measured here, or a file of results")
+    .argument("<before>", "the tag of a measured artifact, or a file of results")
     .argument("<after>", "likewise")
     .option("--suite <file|name>", "default: the only one in .grange/bench/")
-    .option("--metric <name>", "cases of this metric (default: of all that decide)")
-    .option("--all", "also cases without a relevant change, and metrics that decide nothing")
+    .option("--metric <name>", "only this metric (default: all metrics that count for the verdict)")
+    .option("--all", "also show cases without a relevant change, and metrics that do not count")
     .option(
       "--across <backend:backend>",
-      "compare one backend of the first with another of the second",
+      "compare a backend of the first artifact with another backend of the second",
     )
-    .option("--measure", "run both by turns, until it is clear whether times and memory changed")
-    .option("--data <dir>", "where artifacts and results are kept (GRANGE_BENCH_DATA)")
+    .option("--measure", "run both in turn until there is a verdict for times and memory")
+    .option("--data <dir>", "the directory of artifacts and results (GRANGE_BENCH_DATA)")
     .option(
       "--server [url]",
-      "compare what a farm measured, by its history (default: GRANGE_SERVER)",
+      "compare measurements of a farm, using its history (default: GRANGE_SERVER)",
     )
-    .option("--token-file <file>", "with --server: a file that holds a token (GRANGE_TOKEN)")
-    .option("--no-sandbox", "with --measure: run as your user, with the network")
+    .option("--token-file <file>", "with --server: a file that contains your token (GRANGE_TOKEN)")
+    .option(
+      "--no-sandbox",
+      "with --measure: run without a sandbox, as your user and with the network",
+    )
     .action((before: string, after: string, { server, ...rest }: Where) => {
       const options = typeof server === "string" ? { ...rest, server } : rest;
       return inSession(options, async (session) => {
@@ -51,12 +54,15 @@ export function describeCompare(command: Command): void {
       });
     });
   withExamples(compare, [
-    ["two versions that were measured", "bench compare 7.0.2 nightly-20261021"],
+    ["compare two measured versions", "bench compare 7.0.2 nightly-20261021"],
     [
-      "whether times changed, too: some minutes for each case",
+      "also decide about times: takes some minutes for each case",
       "bench compare 5.9.3 6.0.3 --measure",
     ],
-    ["what a farm measured of two", "bench compare 6.0.2 6.0.3 --suite typescript --server"],
-    ["a compiler in JavaScript with a native one", "bench compare 5.9.3 7.0.2 --across js:native"],
+    ["compare measurements of a farm", "bench compare 6.0.2 6.0.3 --suite typescript --server"],
+    [
+      "compare a compiler in JavaScript with a native one",
+      "bench compare 5.9.3 7.0.2 --across js:native",
+    ],
   ]);
 }

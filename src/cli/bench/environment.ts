@@ -6,7 +6,9 @@ import { tableLines } from "../terminal/table.ts";
 /** `grange bench environment`. */
 export function describeEnvironment(command: Command): void {
   const environment = answersJson(command.command("environment"))
-    .description("say what this machine is like for measuring, what makes it noisy, and what helps")
+    .description(
+      "check whether this machine is suitable for measuring, and show how to reduce noise",
+    )
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { mkdtemp, rm } = await import("node:fs/promises");
@@ -27,7 +29,7 @@ export function describeEnvironment(command: Command): void {
           return answer(session, options, { fingerprint, facts, advice, quiet }, () => [
             ...tableLines(Object.entries(facts).map(([name, value]) => [paint.bold(name), value])),
             "",
-            `fingerprint ${fingerprint.slice(0, 16)}: figures are compared with figures of the same`,
+            `fingerprint ${fingerprint.slice(0, 16)}: figures are compared only with figures of the same fingerprint`,
             quiet.kind === "quiet" ? "The machine is quiet now." : `Not quiet now: ${quiet.why}.`,
             ...advice.flatMap(({ what, help }) => [
               "",
@@ -40,5 +42,7 @@ export function describeEnvironment(command: Command): void {
         }
       }),
     );
-  withExamples(environment, [["before a machine becomes a collector", "bench environment"]]);
+  withExamples(environment, [
+    ["check a machine before it becomes a collector", "bench environment"],
+  ]);
 }

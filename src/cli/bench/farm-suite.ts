@@ -13,11 +13,9 @@ export async function farmSuite(
   const names = suites.map(({ name }) => name);
   const [only, another] = names;
   if (only === undefined)
-    throw new UsageError(
-      "the farm has no benchmark suite yet; `grange bench suite push` gives it one",
-    );
+    throw new UsageError("the farm has no benchmark suite yet; push one: grange bench suite push");
   if (another !== undefined) {
-    throw new UsageError(`say which suite: --suite ${names.map(printableLine).join(", ")}`);
+    throw new UsageError(`name a suite: --suite ${names.map(printableLine).join(", ")}`);
   }
   return only;
 }

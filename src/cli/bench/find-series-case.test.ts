@@ -43,9 +43,9 @@ test("all six words name a case whoever measured it", async () => {
 
 test("words that fit several, or none, are told", async () => {
   await expect(findSeriesCase(["rxjs"], measured)).rejects.toThrow(
-    "2 cases fit; write more words:\n  compile rxjs check - js linux-x64\n  compile rxjs check - native linux-x64",
+    "2 cases match; write more words:\n  compile rxjs check - js linux-x64\n  compile rxjs check - native linux-x64",
   );
   await expect(findSeriesCase(["vite"], measured)).rejects.toThrow(
-    'nothing was measured of "vite" lately\nit was of:\n  compile rxjs check - js linux-x64',
+    '"vite" matches no case with recent figures\nthe cases are:\n  compile rxjs check - js linux-x64',
   );
 });

@@ -24,14 +24,14 @@ export async function findSeriesCase(
   if (only === undefined) {
     throw new UsageError(
       [
-        `nothing was measured of "${printableLine(written.join(" "))}" lately`,
-        ...listed("it was of", [...all.keys()]),
+        `"${printableLine(written.join(" "))}" matches no case with recent figures`,
+        ...listed("the cases are", [...all.keys()]),
       ].join("\n"),
     );
   }
   if (another === undefined) return only[1];
   const keys = fitting.map(([key]) => key);
-  throw new UsageError(listed(`${keys.length} cases fit; write more words`, keys).join("\n"));
+  throw new UsageError(listed(`${keys.length} cases match; write more words`, keys).join("\n"));
 }
 
 function holds(key: string, words: readonly string[]): boolean {

@@ -11,7 +11,7 @@ import { caseText, changeText, figureText } from "./figure-text.ts";
 export function seriesLines(series: Series, last: number, paint: Paint): string[] {
   const { points, metric, changePoints } = series;
   const title = `${caseText(series.case)}: ${metric.name}`;
-  if (points.length === 0) return [title, "Nothing was measured of it yet."];
+  if (points.length === 0) return [title, "It has not been measured yet."];
   const kinds = [...new Set(points.map(({ fingerprint }) => fingerprint))];
   const latest = new Map<string, number>();
   const rows = points.map(({ artifact, datedAt, value, collector, fingerprint }) => {
@@ -95,8 +95,10 @@ export function reportLines(report: Report, paint: Paint): string[] {
       ({ benchmark, message }) =>
         `${paint.red("broken")} ${printableLine(benchmark)}: ${printableLine(message.split("\n", 1)[0] ?? "")}`,
     ),
-    ...(missing.length === 0 ? [] : [`${missing.length} cases have figures on one side only`]),
+    ...(missing.length === 0
+      ? []
+      : [`${missing.length} cases have figures for only one of the two artifacts`]),
     "",
-    paint.dim(`by hand: ${printableLine(reproduce)}`),
+    paint.dim(`to reproduce: ${printableLine(reproduce)}`),
   ];
 }

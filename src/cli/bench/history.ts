@@ -35,26 +35,34 @@ export function describeHistoryCommands(command: Command): void {
     command,
     "accept",
     "accepted",
-    "say that a step was meant: what lies before it is no longer a measure",
+    "accept a step as intended: later figures are no longer compared with those before it",
   );
-  describeSay(command, "dismiss", "dismissed", "say that a step is none");
+  describeSay(
+    command,
+    "dismiss",
+    "dismissed",
+    "dismiss a step: it is noise or a measurement error",
+  );
 }
 
 function ofSuite(command: Command): Command {
-  return speaksToServer(command).option("--suite <name>", "default: the farm's only one");
+  return speaksToServer(command).option(
+    "--suite <name>",
+    "the suite (default: the only one of the farm)",
+  );
 }
 
 function describeHistory(command: Command): void {
   const history = ofSuite(command.command("history"))
-    .description("show one case's figures along the main line, and the steps in them")
-    .argument("<words...>", "of the case: all six, or as many as name one alone")
-    .option("--metric <name>", "default: the suite's headline")
+    .description("show the figures of a case along the main line, with steps")
+    .argument("<words...>", "words that identify one case: all six, or fewer")
+    .option("--metric <name>", "the metric (default: the headline of the suite)")
     .addOption(
-      new Option("--kind <kind>", "of which artifacts")
+      new Option("--kind <kind>", "only artifacts of this kind")
         .choices(["master", "release"])
         .default("master"),
     )
-    .option("--limit <n>", "the last so many points", numberFrom(1, 100_000), 30)
+    .option("--limit <n>", "the number of latest points", numberFrom(1, 100_000), 30)
     .action((words: string[], options: HistoryOptions) =>
       inSession(options, async (session) => {
         const { benchmarkHistoryEndpoints } = await import(
@@ -78,17 +86,15 @@ function describeHistory(command: Command): void {
       }),
     );
   withExamples(history, [
-    ["by as many words as name one case", "bench history rxjs check full native"],
-    ["of the releases", "bench history rxjs check full js --kind release --metric wall-time"],
+    ["a case, by enough words to identify it", "bench history rxjs check full native"],
+    ["only releases", "bench history rxjs check full js --kind release --metric wall-time"],
   ]);
 }
 
 function describeNoise(command: Command): void {
   const noise = ofSuite(command.command("noise"))
-    .description(
-      "show how far one case's figures stray by themselves, and the limits learned from it",
-    )
-    .argument("<words...>", "of the case: all six, or as many as name one alone")
+    .description("show the noise of a case, and the limits that follow from it")
+    .argument("<words...>", "words that identify one case: all six, or fewer")
     .action((words: string[], options: OfSuite) =>
       inSession(options, async (session) => {
         const { suite, testCase } = await namedCase(session, options, words);
@@ -105,15 +111,17 @@ function describeNoise(command: Command): void {
         ]);
       }),
     );
-  withExamples(noise, [["of all its metrics", "bench noise rxjs check full native"]]);
+  withExamples(noise, [
+    ["the noise of all metrics of a case", "bench noise rxjs check full native"],
+  ]);
 }
 
 function describeReport(command: Command): void {
   const report = speaksToServer(command.command("report"))
-    .description("show what a request came to: its artifact compared with its parent when it ended")
-    .argument("<request>", "a beginning of its id, or `latest`")
-    .option("--suite <name>", "with latest: of this suite")
-    .option("--markdown", "as for a comment on a change")
+    .description("show the result of a request: the comparison of its artifact with the parent")
+    .argument("<request>", "a prefix of its id, or `latest`")
+    .option("--suite <name>", "with latest: the suite")
+    .option("--markdown", "print Markdown, for example for a comment")
     .action((request: string, options: OfSuite & { readonly markdown?: boolean }) =>
       inSession(options, async (session) => {
         const { benchmarkRequestEndpoints } = await import(
@@ -137,14 +145,18 @@ function describeReport(command: Command): void {
         );
       }),
     );
-  withExamples(report, [["of the request that ended last", "bench report latest"]]);
+  withExamples(report, [["the report of the request that ended last", "bench report latest"]]);
 }
 
 function describeRegressions(command: Command): void {
   const regressions = ofSuite(command.command("regressions"))
-    .description("list steps for the worse on the main line, by the artifact that made them")
-    .option("--since <when>", "a date, or how long ago: 2026-06-01, 90d (default: 14d)", sinceFrom)
-    .option("--all", "also improvements, and what somebody has accepted or dismissed")
+    .description("list regressions on the main line, by artifact")
+    .option(
+      "--since <when>",
+      "a date, or a period before now: 2026-06-01, 90d (default: 14d)",
+      sinceFrom,
+    )
+    .option("--all", "also improvements, and accepted and dismissed steps")
     .action((options: OfSuite & { readonly since?: string; readonly all?: boolean }) =>
       inSession(options, async (session) => {
         const { benchmarkHistoryEndpoints } = await import(
@@ -163,7 +175,7 @@ function describeRegressions(command: Command): void {
         ]);
       }),
     );
-  withExamples(regressions, [["of a month", "bench regressions --since 30d"]]);
+  withExamples(regressions, [["regressions of a month", "bench regressions --since 30d"]]);
 }
 
 function describeSay(
@@ -174,12 +186,12 @@ function describeSay(
 ): void {
   const say = ofSuite(command.command(name))
     .description(what)
-    .argument("<artifact>", "the first after the step")
-    .argument("<words...>", "of the case: all six, or as many as name one alone")
-    .option("--metric <name>", "default: the suite's headline")
+    .argument("<artifact>", "the first artifact after the step")
+    .argument("<words...>", "words that identify one case: all six, or fewer")
+    .option("--metric <name>", "the metric (default: the headline of the suite)")
     .option(
       "--fingerprint <text>",
-      "a beginning of that of its machines, where there are several kinds",
+      "a prefix of the fingerprint, if there are several kinds of machines",
     )
     .option("--note <text>", "why")
     .action((artifact: string, words: string[], options: SayOptions) =>
@@ -201,7 +213,7 @@ function describeSay(
           throw new UsageError(`${metric} of it was not measured of "${artifact}"`);
         if (another !== undefined)
           throw new UsageError(
-            "it was measured on several kinds of machines; say which: --fingerprint",
+            "it was measured on several kinds of machines; name one: --fingerprint",
           );
         const judged = await session.api.call(benchmarkHistoryEndpoints.judgeBenchmarkChangePoint, {
           body: {
@@ -221,7 +233,7 @@ function describeSay(
     );
   withExamples(say, [
     [
-      "by the artifact that made the step, as `grange bench history` shows it",
+      "name the artifact that caused the step, as in `grange bench history`",
       `bench ${name} nightly-20260601 rxjs check full native --note "${standing === "accepted" ? "checks more" : "noise"}"`,
     ],
   ]);

@@ -23,24 +23,27 @@ const tools = ImportResults.shape.tool.options;
 /** `grange bench import TOOL FILE`. */
 export function describeImportCommand(command: Command): void {
   const imports = speaksToServer(command.command("import"))
-    .description("keep figures that another benchmark tool wrote, commit by commit")
+    .description("import figures from another benchmark tool, commit by commit")
     .argument("<tool>", tools.join(", "))
-    .argument("<file>", "what it wrote; - reads standard input")
-    .requiredOption("--suite <name>", "the suite to keep them in; made when there is none")
-    .requiredOption("--artifact <name>", "the commit or version that was measured")
-    .option("--parent <name>", "what it follows; default: what was imported last")
-    .option("--date <time>", "when it was made, such as 2026-11-22T10:00:00Z; default: now")
+    .argument("<file>", "the output of the tool; - reads standard input")
+    .requiredOption("--suite <name>", "the suite; created if it does not exist")
+    .requiredOption("--artifact <name>", "the measured commit or version")
+    .option("--parent <name>", "the previous artifact (default: the last imported one)")
+    .option(
+      "--date <time>",
+      "the time of the artifact, such as 2026-11-22T10:00:00Z (default: now)",
+    )
     .addOption(
-      new Option("--kind <kind>", "what it is")
+      new Option("--kind <kind>", "the kind of the artifact")
         .choices(["master", "release", "try"])
         .default("master"),
     )
-    .option("--target <name>", "where it was measured", `${platform()}-${arch()}`)
+    .option("--target <name>", "the target of the measurement", `${platform()}-${arch()}`)
     .action((tool: string, file: string, options: ImportOptions) =>
       inSession(options, async (session) => {
         const known = ImportResults.shape.tool.safeParse(tool);
         if (!known.success) {
-          throw new UsageError(`"${printableLine(tool)}" is none of ${tools.join(", ")}`);
+          throw new UsageError(`"${printableLine(tool)}" is not one of ${tools.join(", ")}`);
         }
         const { suite, artifact, parent, date, kind, target } = options;
         const results: ImportResults = {
@@ -62,7 +65,7 @@ export function describeImportCommand(command: Command): void {
         });
         return answer(session, options, kept, () => [
           `${kept.cases} benchmarks of ${kept.artifact} in ${kept.suite}: ${kept.iterations} iterations kept` +
-            (kept.kept === 0 ? "." : `; ${kept.kept} had figures already, which stay.`),
+            (kept.kept === 0 ? "." : `; ${kept.kept} already had figures, which are kept.`),
           pageLine(session.api.serverUrl, ["graphs"], { suite: kept.suite }),
         ]);
       }),

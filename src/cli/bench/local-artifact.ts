@@ -56,9 +56,7 @@ function backendOf(suite: Suite, path: string, requested: readonly string[]): st
   );
   const [backend] = fitting;
   if (backend !== undefined && fitting.length === 1) return backend;
-  throw new UsageError(
-    `say which backend ${path} serves: --backend ${names.join(" or --backend ")}`,
-  );
+  throw new UsageError(`name the backend of ${path}: --backend ${names.join(" or --backend ")}`);
 }
 
 function packageAt(path: string): { name: string; version: string } | undefined {

@@ -21,12 +21,14 @@ export async function localSuite(named: string | undefined, directory: string): 
   if (named === undefined) {
     const [only, ...others] = files;
     if (only === undefined) {
-      throw new UsageError("no suite lies in .grange/bench/*.yml; name a file with --suite FILE");
+      throw new UsageError(
+        "there is no suite in .grange/bench/*.yml; name a file with --suite FILE",
+      );
     }
     if (others.length > 0) {
       const names = files.map((file) => basename(file)).join(", ");
       throw new UsageError(
-        `several suites lie in .grange/bench/ (${names}); name one with --suite NAME`,
+        `there are several suites in .grange/bench/ (${names}); name one with --suite NAME`,
       );
     }
     return readSuiteFile(only);
@@ -39,10 +41,7 @@ export async function localSuite(named: string | undefined, directory: string): 
   }
   const known =
     names.length === 0 ? "there is none in .grange/bench/" : `there is ${names.join(", ")}`;
-  throw new Fault(
-    "not_found",
-    `there is no suite ${named}, neither as a file nor by name; ${known}`,
-  );
+  throw new Fault("not_found", `there is no suite ${named}, neither a file nor a name; ${known}`);
 }
 
 /** Returns this machine's target name in suites. */

@@ -6,17 +6,17 @@ import { caseText } from "./figure-text.ts";
 
 const sources: Readonly<Record<LimitSource, string>> = {
   exact: "every difference counts",
-  least: "no smaller change is told",
-  history: "the fence over 30 artifacts",
-  runs: "twice the scatter of its runs",
+  least: "the smallest change that is reported",
+  history: "from the differences of 30 artifacts",
+  runs: "twice the spread of its runs",
   "self-tests": "self-tests",
-  unseen: "its scatter was never seen",
+  unseen: "its spread is not known",
 };
 
 /** Lists each metric of a case with its measured noise, by kind of machine. */
 export function noiseLines({ case: testCase, suite, machines }: CaseNoise, paint: Paint): string[] {
   const title = paint.bold(caseText(testCase)) + paint.dim(`  suite ${suite}`);
-  if (machines.length === 0) return [title, "Nothing was measured of it yet."];
+  if (machines.length === 0) return [title, "It has not been measured yet."];
   return [
     title,
     ...machines.flatMap(({ fingerprint, collectors, metrics }) => [

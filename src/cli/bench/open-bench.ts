@@ -36,10 +36,11 @@ export async function withBench<T>(
     config.measuringLock ?? usualMeasuringLock,
     "grange bench",
   ).take(stop.asked, ({ name, pid }) =>
-    terminal.notes.line(`waits for ${name} (process ${pid}), which measures on this machine`),
+    terminal.notes.line(`waiting for ${name} (process ${pid}), which measures on this machine`),
   );
   try {
-    if (turn === undefined) throw new Fault("cancelled", "stopped while another one measured");
+    if (turn === undefined)
+      throw new Fault("cancelled", "stopped while waiting for another measurement");
     const cache = await openArtifactCache({ directory: places.cache, limitBytes: cacheLimitBytes });
     const place = await openWorkPlace({
       directory: places.work,

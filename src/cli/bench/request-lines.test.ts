@@ -97,5 +97,5 @@ test("the status begins with what is wrong", () => {
 
   expect(lines[0]).toBe("! Collector zen has been silent for an hour.");
   expect(lines.join("\n")).toContain("nightly-20260601");
-  expect(lines.at(-1)).toContain("No collectors yet");
+  expect(lines.at(-1)).toContain("There are no collectors yet");
 });

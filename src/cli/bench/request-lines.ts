@@ -7,7 +7,7 @@ import { tableLines } from "../terminal/table.ts";
 
 export function requestRows(requests: readonly RequestSummary[], now: Date): string[] {
   if (requests.length === 0)
-    return ["No requests; `grange bench request --help` says how to ask for one."];
+    return ["There are no requests. To make one, see: grange bench request --help"];
   return tableLines([
     ["id", "artifact", "against", "kind", "state", "jobs", "age", "by"],
     ...requests.map((request) => [
@@ -30,7 +30,7 @@ export function requestLines(request: RequestDetail, now: Date): string[] {
   return [
     `${request.id}`,
     printableLine(`${suite}: ${artifact}${against} (${kindText(request)}), ${request.state}`),
-    printableLine(`asked for ${age(request.createdAt, now)} ago by ${request.requestedBy}${why}`),
+    printableLine(`requested ${age(request.createdAt, now)} ago by ${request.requestedBy}${why}`),
     ...namedLines(request),
     ...(request.place === null
       ? []
@@ -75,7 +75,7 @@ export function requestLines(request: RequestDetail, now: Date): string[] {
 
 export function artifactRows({ artifacts }: Artifacts): string[] {
   if (artifacts.length === 0)
-    return ["None is known yet; `grange bench request` looks for one by its tag."];
+    return ["None yet. `grange bench request` adds an artifact by its tag."];
   return tableLines([
     ["artifact", "kind", "date", "backends", "after", "request"],
     ...artifacts.map(({ tag, kind, datedAt, backends, parent, state }) => [
@@ -97,7 +97,17 @@ export function statusLines(status: BenchmarkStatus): string[] {
     ...(status.queue.length === 0
       ? ["The queue is empty."]
       : tableLines([
-          ["", "id", "suite", "artifact", "kind", "state", "jobs", "expected", "why here"],
+          [
+            "",
+            "id",
+            "suite",
+            "artifact",
+            "kind",
+            "state",
+            "jobs",
+            "expected",
+            "reason of the place",
+          ],
           ...status.queue.map(({ request, place, because, estimate }) => [
             String(place),
             request.id.slice(0, 8),
@@ -112,14 +122,14 @@ export function statusLines(status: BenchmarkStatus): string[] {
         ])),
     "",
     ...(status.collectors.length === 0
-      ? ["No collectors yet; `grange collector add --help` says how to add one."]
+      ? ["There are no collectors yet. To add one, see: grange collector add --help"]
       : tableLines([
           ["collector", "target", "set", "state", "heard", "measures"],
           ...status.collectors.map((collector) => collectorRow(collector, now)),
         ])),
     ...(status.recent.length === 0
       ? []
-      : ["", "Ended lately:", ...requestRows(status.recent, now)]),
+      : ["", "Recently ended:", ...requestRows(status.recent, now)]),
   ];
 }
 
@@ -167,11 +177,11 @@ function namedLines({
 
 function estimateText({ startsAt, endsAt, leastEndsAt, mostEndsAt }: Estimate, now: Date): string {
   const until = (time: string) => durationText(Math.max(0, Date.parse(time) - now.getTime()));
-  if (endsAt === null) return "nobody knows yet how long it takes";
+  if (endsAt === null) return "its duration is not known yet";
   const starts =
     startsAt === null || Date.parse(startsAt) <= now.getTime()
       ? ""
-      : `begins in ${until(startsAt)}, `;
+      : `starts in ${until(startsAt)}, `;
   const range =
     leastEndsAt === null || mostEndsAt === null || until(leastEndsAt) === until(mostEndsAt)
       ? ""

@@ -52,13 +52,13 @@ export function describeRequestCommands(command: Command): void {
   describeOne(
     command,
     "show",
-    "show a request: its jobs, its place, when it should end",
+    "show a request: its jobs, its place in the queue, and its expected end",
     "benchmarkRequest",
   );
-  describeOne(command, "cancel", "end a request, with its jobs", "cancelBenchmarkRequest");
+  describeOne(command, "cancel", "cancel a request and its jobs", "cancelBenchmarkRequest");
 
   speaksToServer(command.command("retry <request>"))
-    .description("ask again for what an ended request did not get")
+    .description("measure again what failed in an ended request")
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { benchmarkRequestEndpoints } = await import(
@@ -72,8 +72,8 @@ export function describeRequestCommands(command: Command): void {
     );
 
   speaksToServer(command.command("ready <request>"))
-    .description("say that the artifacts that a request waits for are there")
-    .option("--tarball <backend=file>", "one for each backend", repeated)
+    .description("mark the artifacts of a waiting request as ready")
+    .option("--tarball <backend=file>", "the file of a backend; may be repeated", repeated)
     .action((id: string, options: CommonOptions & { readonly tarball?: readonly string[] }) =>
       inSession(options, async (session) => {
         const tarballs = await keepTarballs(session, options.tarball ?? []);
@@ -91,27 +91,35 @@ export function describeRequestCommands(command: Command): void {
 
 function describeAsk(command: Command): void {
   const request = speaksToServer(command.command("request"))
-    .description("ask for an artifact to be measured; for what is under way, adds what is missing")
-    .argument("<artifact>", "its tag: a version, a nightly's day, a commit; or a name for tarballs")
-    .option("--suite <name>", "default: the farm's only one")
-    .option("--backend <name>", "only it (may be given several times)", repeated)
-    .option("--profile <name>", "only it (may be given several times)", repeated)
-    .option("--target <name>", "only it (may be given several times)", repeated)
-    .option("--benchmark <name>", "only it (may be given several times)", repeated)
-    .addOption(new Option("--kind <kind>", "what it is").choices(RequestKind.options))
-    .option("--parent <artifact>", "what to compare with (default: what it follows)")
-    .option("--pr <number>", "the pull request that it is of", numberFrom(0, 999_999_999))
-    .option("--paired", "interleave it with its parent, for noisy metrics")
-    .option("--no-paired", "do not, though the suite does")
+    .description(
+      "request the measurement of an artifact; adds to a request in progress what it lacks",
+    )
+    .argument(
+      "<artifact>",
+      "the tag: a version, the date of a nightly, a commit; or a name for tarballs",
+    )
+    .option("--suite <name>", "the suite (default: the only one of the farm)")
+    .option("--backend <name>", "only this one; may be repeated", repeated)
+    .option("--profile <name>", "only this one; may be repeated", repeated)
+    .option("--target <name>", "only this one; may be repeated", repeated)
+    .option("--benchmark <name>", "only this one; may be repeated", repeated)
+    .addOption(new Option("--kind <kind>", "the kind of the artifact").choices(RequestKind.options))
+    .option("--parent <artifact>", "the artifact to compare with (default: the previous one)")
+    .option("--pr <number>", "the pull request of the artifact", numberFrom(0, 999_999_999))
+    .option("--paired", "run it in turn with its parent, for noisy metrics")
+    .option("--no-paired", "do not run pairs, even if the suite does")
     .option(
       "--runs <number>",
-      `run each case so often, at least as often as the suite does, at most ${mostRuns}`,
+      `the number of runs of each case, at least that of the suite, at most ${mostRuns}`,
       numberFrom(1, mostRuns),
     )
-    .option("--no-parents", "leave parents alone that nobody has measured")
-    .option("--alone", "measure it without comparing it with anything")
-    .option("--tarball <backend=file>", "what you built (once for each backend)", repeated)
-    .option("--wait-for-artifacts", "it is not there yet; say `grange bench ready` when it is")
+    .option("--no-parents", "do not measure parents that have no figures")
+    .option("--alone", "measure it without a comparison")
+    .option("--tarball <backend=file>", "your own build; once for each backend", repeated)
+    .option(
+      "--wait-for-artifacts",
+      "the artifact does not exist yet; call `grange bench ready` when it does",
+    )
     .action((artifact: string, options: AskOptions) =>
       inSession(options, async (session) => {
         const { benchmarkRequestEndpoints } = await import(
@@ -143,20 +151,22 @@ function describeAsk(command: Command): void {
     );
   withExamples(request, [
     [
-      "a day of the main line, with the days before it that nobody has measured",
+      "a nightly, and the nightlies before it that have no figures",
       "bench request nightly-20260601 --suite typescript",
     ],
-    ["a pull request, its times too", "bench request 3f2c91d --pr 812 --paired"],
-    ["what you have built", "bench request mine --tarball native=built.tgz --parent 7.0.2"],
+    ["a pull request, with verdicts about times", "bench request 3f2c91d --pr 812 --paired"],
+    ["your own build", "bench request mine --tarball native=built.tgz --parent 7.0.2"],
   ]);
 }
 
 function describeLists(command: Command): void {
   speaksToServer(command.command("requests"))
-    .description("list requests, the newest first")
-    .option("--suite <name>", "only of this suite")
-    .addOption(new Option("--state <state>", "only in this state").choices(RequestState.options))
-    .option("--limit <number>", "how many, at most 1000", numberFrom(1, 1_000), 30)
+    .description("list requests, newest first")
+    .option("--suite <name>", "only requests of this suite")
+    .addOption(
+      new Option("--state <state>", "only requests in this state").choices(RequestState.options),
+    )
+    .option("--limit <number>", "the number of lines, at most 1000", numberFrom(1, 1_000), 30)
     .action((options: ListOptions) =>
       inSession(options, async (session) => {
         const { benchmarkRequestEndpoints } = await import(
@@ -171,11 +181,13 @@ function describeLists(command: Command): void {
     );
 
   speaksToServer(command.command("artifacts"))
-    .description("list what a suite knows, the newest first")
-    .option("--suite <name>", "default: the farm's only one")
-    .addOption(new Option("--kind <kind>", "only of this kind").choices(RequestKind.options))
-    .option("--before <artifact>", "go on after this one")
-    .option("--limit <number>", "how many, at most 1000", numberFrom(1, 1_000), 50)
+    .description("list the artifacts of a suite, newest first")
+    .option("--suite <name>", "the suite (default: the only one of the farm)")
+    .addOption(
+      new Option("--kind <kind>", "only artifacts of this kind").choices(RequestKind.options),
+    )
+    .option("--before <artifact>", "continue after this artifact")
+    .option("--limit <number>", "the number of lines, at most 1000", numberFrom(1, 1_000), 50)
     .action((options: ArtifactOptions) =>
       inSession(options, async (session) => {
         const { benchmarkSuiteEndpoints } = await import(
@@ -191,7 +203,7 @@ function describeLists(command: Command): void {
     );
 
   speaksToServer(command.command("status"))
-    .description("show the queue, when each request should end, who measures, and what is wrong")
+    .description("show the queue with expected ends, the collectors, and problems")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { benchmarkRequestEndpoints } = await import(
@@ -214,7 +226,7 @@ function describeOne(
   call: "benchmarkRequest" | "cancelBenchmarkRequest",
 ): void {
   speaksToServer(command.command(`${name} <request>`))
-    .description(`${what}; named by the beginning of its id, or \`latest\``)
+    .description(`${what}; name it by a prefix of its id, or \`latest\``)
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { benchmarkRequestEndpoints } = await import(
@@ -235,7 +247,10 @@ async function keepTarballs(
   const tarballs: Record<string, string> = {};
   for (const each of written) {
     const at = each.indexOf("=");
-    if (at < 1) throw new UsageError(`"${printableLine(each)}" is no --tarball: BACKEND=FILE`);
+    if (at < 1)
+      throw new UsageError(
+        `"${printableLine(each)}" is not valid for --tarball: write BACKEND=FILE`,
+      );
     const file = each.slice(at + 1);
     let bytes: Buffer<ArrayBuffer>;
     try {
@@ -271,7 +286,7 @@ function submittedLines({ api }: Session, { request, sentence }: SubmittedReques
   const id = request.id.slice(0, 8);
   return [
     printableLine(sentence),
-    `\`grange bench show ${id}\` says how far it is; \`grange bench status\` shows the queue.`,
+    `\`grange bench show ${id}\` shows its progress; \`grange bench status\` shows the queue.`,
     pageLine(api.serverUrl, ["requests", request.id]),
   ];
 }

@@ -39,7 +39,7 @@ export async function readResultFile(path: string): Promise<ResultFile> {
     if (parsed.success) return parsed.data;
     throw new Error(z.prettifyError(parsed.error));
   } catch (reason) {
-    throw new Fault("invalid_argument", `${path} holds no results: ${messageOf(reason)}`, {
+    throw new Fault("invalid_argument", `${path} contains no results: ${messageOf(reason)}`, {
       cause: reason,
     });
   }

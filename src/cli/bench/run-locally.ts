@@ -37,7 +37,7 @@ export async function runLocally(session: Session, options: RunOptions): Promise
   if (cases.length === 0) {
     throw new Fault(
       "failed_precondition",
-      `nothing of suite ${suite.suite} fits: ${artifact.tag} has ${Object.keys(artifact.components).join(", ") || "no backend"}`,
+      `no case of suite ${suite.suite} matches: ${artifact.tag} has ${Object.keys(artifact.components).join(", ") || "no backend"}`,
     );
   }
   if (options.list === true) return answer(session, options, { cases }, () => cases.map(caseText));
@@ -61,7 +61,7 @@ export async function runLocally(session: Session, options: RunOptions): Promise
       if (tests.length > 0) {
         const kept = await keepResult(places.results, result);
         if (options.out !== undefined) await writeResultFile(options.out, result);
-        session.terminal.notes.line(`kept as ${artifact.tag}: ${options.out ?? kept}`);
+        session.terminal.notes.line(`stored as ${artifact.tag}: ${options.out ?? kept}`);
       }
       answer(session, options, result, () => resultLines(result, suite.headline));
       const isWhole = tests.length === cases.length && tests.every(({ error }) => error === null);

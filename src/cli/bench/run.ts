@@ -38,7 +38,7 @@ export function describeRun(command: Command): void {
     .option("--iterations <n>", "timed runs of each case (default: the suite's)", numberFrom(1, 50))
     .option("--list", "say what would be measured, and stop")
     .option("--out <file>", "write the results there, too")
-    .option("--data <dir>", "where artifacts and results are kept (GRANGE_BENCH_DATA)")
+    .option("--data <dir>", "the directory of artifacts and results (GRANGE_BENCH_DATA)")
     .option("--no-sandbox", "run what is measured as your user, with the network")
     .action((options: RunOptions) =>
       inSession(options, async (session) => {

@@ -22,19 +22,24 @@ type Kind = StartBenchmarkSearch["kind"];
 
 /** `grange bench scan | refine | bisect | searches`. */
 export function describeSearchCommands(command: Command): void {
-  describeStart(command, "scan", "scan", "measure artifacts all along a stretch of the main line");
+  describeStart(
+    command,
+    "scan",
+    "scan",
+    "measure all artifacts of a range of the main line, or every n-th",
+  );
   describeStart(
     command,
     "refine",
     "change-points",
-    "divide the gaps over which a figure changed, until each step stands between neighbours",
+    "measure artifacts between those with different figures, until each step lies between neighbours",
   );
-  describeStart(command, "bisect", "bisect", "find the artifact that made the largest step");
+  describeStart(command, "bisect", "bisect", "find the artifact that caused the largest step");
 
   speaksToServer(command.command("searches"))
     .description("list searches, or show or cancel one")
-    .argument("[id]", "the beginning of its id")
-    .option("--cancel", "end it")
+    .argument("[id]", "a prefix of its id")
+    .option("--cancel", "cancel it")
     .action((written: string | undefined, options: CommonOptions & { cancel?: boolean }) =>
       inSession(options, async (session) => {
         const { benchmarkSearchEndpoints } = await import(
@@ -43,10 +48,10 @@ export function describeSearchCommands(command: Command): void {
         const { api } = session;
         const { searches } = await api.call(benchmarkSearchEndpoints.benchmarkSearches, {});
         if (written === undefined) {
-          if (options.cancel === true) throw new UsageError("say which search to cancel");
+          if (options.cancel === true) throw new UsageError("name the search to cancel");
           return answer(session, options, searches, () =>
             searches.length === 0
-              ? ["No searches yet; `grange bench bisect --help` says how to begin one."]
+              ? ["There are no searches yet. To start one, see: grange bench bisect --help"]
               : tableLines(searches.map(rowOf)),
           );
         }
@@ -67,17 +72,17 @@ export function describeSearchCommands(command: Command): void {
 function describeStart(command: Command, name: string, kind: Kind, what: string): void {
   const described = speaksToServer(command.command(name))
     .description(what)
-    .argument("<words...>", "of the case: all six, or as many as name one alone")
-    .option("--suite <name>", "default: the farm's only one")
-    .requiredOption("--from <artifact>", "the first of the stretch")
-    .requiredOption("--to <artifact>", "the last of the stretch")
-    .option("--metric <name>", "default: the suite's headline")
-    .option("--least <percent>", "changes below it are no steps", "1");
+    .argument("<words...>", "words that identify one case: all six, or fewer")
+    .option("--suite <name>", "the suite (default: the only one of the farm)")
+    .requiredOption("--from <artifact>", "the first artifact of the range")
+    .requiredOption("--to <artifact>", "the last artifact of the range")
+    .option("--metric <name>", "the metric (default: the headline of the suite)")
+    .option("--least <percent>", "smaller changes do not count as steps", "1");
   if (kind === "scan") {
     described.addOption(
       new Option(
         "--every <n>",
-        "every how many artifacts; or `week` or `month`: the first of each",
+        "every n-th artifact; or `week` or `month`: the first artifact of each",
       ),
     );
   }
@@ -93,7 +98,7 @@ function describeStart(command: Command, name: string, kind: Kind, what: string)
       });
       return answer(session, options, started, () => [
         ...linesOf(started),
-        `\`grange bench searches ${started.id.slice(0, 8)}\` says how far it is.`,
+        `\`grange bench searches ${started.id.slice(0, 8)}\` shows its progress.`,
         pageLine(session.api.serverUrl, ["searches", started.id]),
       ]);
     }),
@@ -102,12 +107,18 @@ function describeStart(command: Command, name: string, kind: Kind, what: string)
 
 const stretch = "--from nightly-20260401 --to nightly-20260630";
 const examples: Readonly<Record<Kind, readonly [string, string]>> = {
-  scan: ["the first of each week", `bench scan rxjs check full native ${stretch} --every week`],
+  scan: [
+    "measure the first artifact of each week",
+    `bench scan rxjs check full native ${stretch} --every week`,
+  ],
   "change-points": [
-    "every step of half a per cent",
+    "find all steps of at least 0.5 %",
     `bench refine rxjs check full native ${stretch} --least 0.5`,
   ],
-  bisect: ["which day made it slower", `bench bisect rxjs check full native ${stretch}`],
+  bisect: [
+    "find the nightly that made it slower",
+    `bench bisect rxjs check full native ${stretch}`,
+  ],
 };
 
 async function wantedFrom(
@@ -128,11 +139,11 @@ function numbersOf({
   every,
 }: SearchOptions): Pick<StartBenchmarkSearch, "least" | "every"> {
   const least = Number(percent) / 100;
-  if (!(least > 0)) throw new UsageError("--least is a number of per cent above 0, such as 0.5");
+  if (!(least > 0)) throw new UsageError("--least must be a percentage above 0, such as 0.5");
   if (every === undefined) return { least };
   if (every === "week" || every === "month") return { least, every };
   if (!/^[1-9]\d{0,3}$/.test(every))
-    throw new UsageError("--every is a whole number from 1 to 9999, `week` or `month`");
+    throw new UsageError("--every must be a whole number from 1 to 9999, `week` or `month`");
   return { least, every: Number(every) };
 }
 
@@ -140,9 +151,11 @@ function theOne(searches: readonly BenchmarkSearchView[], written: string): Benc
   const found = searches.filter(({ id }) => id.startsWith(written));
   const [only, another] = found;
   if (only === undefined)
-    throw new UsageError(`no search of late begins with "${printableLine(written)}"`);
+    throw new UsageError(`no recent search has an id that begins with "${printableLine(written)}"`);
   if (another !== undefined)
-    throw new UsageError(`"${written}" begins ${found.length} searches' ids; write more of it`);
+    throw new UsageError(
+      `"${written}" is the prefix of ${found.length} ids of searches; write a longer one`,
+    );
   return only;
 }
 
@@ -164,7 +177,7 @@ function linesOf(search: BenchmarkSearchView): string[] {
     printableLine(search.sentence),
     ...search.steps.map(
       ({ before, artifact, change, exact }) =>
-        `  ${change > 0 ? "+" : ""}${(change * 100).toFixed(2)} %  ${before} → ${artifact}${exact ? "" : " (what lies between could not be measured)"}`,
+        `  ${change > 0 ? "+" : ""}${(change * 100).toFixed(2)} %  ${before} → ${artifact}${exact ? "" : " (the artifacts between could not be measured)"}`,
     ),
   ];
 }

@@ -25,21 +25,21 @@ interface BalanceOptions extends CommonOptions {
 
 /** `grange bench sets balance`. */
 export function describeSetCommands(command: Command): void {
-  const sets = command.command("sets").description("spread benchmarks over collectors");
+  const sets = command.command("sets").description("distribute benchmarks over collectors");
 
   const balance = speaksToServer(sets.command("balance"))
     .description(
-      "say which benchmarks to move so that all sets take about as long, by the fewest moves",
+      "propose the fewest moves of benchmarks after which all sets take about the same time",
     )
-    .option("--suite <name>", "a suite of .grange/bench/, or a file")
-    .option("--target <target>", "where it is measured (default: the suite's only one)")
-    .option("--sets <number>", "how many sets (default: as many as there are)", numberFrom(1, 100))
+    .option("--suite <name>", "a suite from .grange/bench/, or a file")
+    .option("--target <target>", "the target (default: the only one of the suite)")
+    .option("--sets <number>", "the number of sets (default: unchanged)", numberFrom(1, 100))
     .option(
       "--durations <file>",
-      'JSON: seconds by benchmark, {"rxjs": 120}, in place of what the farm has measured',
+      'JSON: seconds by benchmark, {"rxjs": 120}, instead of the measurements of the farm',
     )
     .option("--dry-run", "change nothing (default)")
-    .option("--write", "write the sets into the suite's file; push it afterwards")
+    .option("--write", "write the sets to the file of the suite; push it afterwards")
     .action((options: BalanceOptions) =>
       inSession(options, async (session) => {
         if (options.dryRun === true && options.write === true)
@@ -65,9 +65,9 @@ export function describeSetCommands(command: Command): void {
       }),
     );
   withExamples(balance, [
-    ["what would be moved, by what the farm has measured", "bench sets balance --suite typescript"],
+    ["show the moves, using the measurements of the farm", "bench sets balance --suite typescript"],
     [
-      "for a second collector, by durations of one's own, into the file",
+      "for a second collector: use your own durations, and write the file",
       "bench sets balance --suite typescript --sets 2 --durations seconds.json --write",
     ],
   ]);
@@ -88,7 +88,7 @@ async function durationsIn(file: string): Promise<ReadonlyMap<string, number>> {
     const durations = Durations.parse(JSON.parse(await readFile(file, "utf8")));
     return new Map(Object.entries(durations));
   } catch (cause) {
-    throw new UsageError(`${file} does not say seconds by benchmark: ${messageOf(cause)}`);
+    throw new UsageError(`${file} is not a map from benchmarks to seconds: ${messageOf(cause)}`);
   }
 }
 
@@ -123,12 +123,13 @@ function balanceLines({ sets, moves, unknown }: SetBalance): string[] {
   for (const { benchmark, from, to } of moves)
     lines.push(`move ${printableLine(benchmark)} from set ${from} to ${to}`);
   if (unknown.length > 0)
-    lines.push(`nobody has measured ${printableLine(unknown.join(", "))}: left where it is`);
+    lines.push(`there are no measurements of ${printableLine(unknown.join(", "))}: not moved`);
   return lines;
 }
 
 function closingLine(moves: number, written: string | undefined): string {
-  if (moves === 0) return "Nothing is to be moved.";
-  if (written === undefined) return "Nothing is changed; --write writes it into the suite's file.";
-  return `${printableLine(written)} is written; push it with \`grange bench suite push\`.`;
+  if (moves === 0) return "There is nothing to move.";
+  if (written === undefined)
+    return "Nothing was changed. --write writes the sets to the file of the suite.";
+  return `${printableLine(written)} was written. Push it with \`grange bench suite push\`.`;
 }

@@ -19,7 +19,7 @@ export async function suiteFiles(named: readonly string[]): Promise<string[]> {
     .toSorted()
     .map((name) => join(folder, name));
   if (files.length > 0) return files;
-  throw new UsageError(`no suite lies in ${folder}; name its file`);
+  throw new UsageError(`there is no suite in ${folder}; name the file`);
 }
 
 /** Returns the suite of a file, or of a name among those of the checkout; the only one when none is named. */
@@ -33,7 +33,8 @@ export async function suiteFile(named: string | undefined): Promise<SuiteFile> {
     isFile || named === undefined ? found : found.filter((each) => each.suite.suite === named);
   const [only, ...others] = meant;
   if (only === undefined)
-    throw new UsageError(`there is no suite ${named} here; there is ${names}`);
-  if (others.length > 0) throw new UsageError(`there are ${names} here; name one with --suite`);
+    throw new UsageError(`there is no suite ${named} here; the suites are ${names}`);
+  if (others.length > 0)
+    throw new UsageError(`there are several suites (${names}); name one with --suite`);
   return only;
 }

@@ -28,7 +28,7 @@ test("a check says what is wrong and where, and ends with 1", async () => {
 
   expect(exitCode).toBe(1);
   expect(stdout).toContain(`${file}:1:1: artifacts: is missing`);
-  expect(stdout).toMatch(/grange\.yml: grange [0-9a-f]{12} is sound; 6 test cases on each target/);
+  expect(stdout).toMatch(/grange\.yml: grange [0-9a-f]{12} is valid; 6 test cases on each target/);
 });
 
 test("sets are balanced without a farm, and written without touching anything else", async () => {

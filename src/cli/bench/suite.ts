@@ -26,9 +26,7 @@ export function describeSuiteCommands(command: Command): void {
   const suite = command.command("suite").description("check, push and show definitions of suites");
 
   answersJson(suite.command("check [files...]"))
-    .description(
-      "say what is wrong in definitions (default: all of .grange/bench/), without a farm",
-    )
+    .description("check definitions (default: all of .grange/bench/), without a farm")
     .action((named: string[], options: CommonOptions) =>
       inSession(options, async (session) => {
         const checked = await Promise.all((await suiteFiles(named)).map(checkedFile));
@@ -40,7 +38,7 @@ export function describeSuiteCommands(command: Command): void {
     );
 
   speaksToServer(suite.command("push [files...]"))
-    .description("give definitions to a farm (default: all of .grange/bench/)")
+    .description("push definitions to a farm (default: all of .grange/bench/)")
     .action((named: string[], options: CommonOptions) =>
       inSession(options, async (session) => {
         const { benchmarkSuiteEndpoints } = await import(
@@ -60,9 +58,9 @@ export function describeSuiteCommands(command: Command): void {
         return answer(session, options, { suites: pushed }, () => [
           ...pushed.map(
             ({ name, digest, changed }) =>
-              `${printableLine(name)} ${digest.slice(0, 12)} ${changed ? "is pushed" : "was there already"}`,
+              `${printableLine(name)} ${digest.slice(0, 12)} ${changed ? "was pushed" : "exists already"}`,
           ),
-          "`grange bench request` has an artifact measured by it.",
+          "To measure an artifact with it: grange bench request",
         ]);
       }),
     );
@@ -80,7 +78,7 @@ export function describeSuiteCommands(command: Command): void {
     );
 
   speaksToServer(suite.command("show <name>"))
-    .description("show a suite of a farm; with --json, its definition too")
+    .description("show a suite of a farm; with --json, also its definition")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { benchmarkSuiteEndpoints } = await import(
@@ -94,8 +92,8 @@ export function describeSuiteCommands(command: Command): void {
     );
 
   withExamples(suite, [
-    ["whether the definitions of this checkout can be used", "bench suite check"],
-    ["give one of them to the farm", "bench suite push .grange/bench/typescript.yml"],
+    ["check the definitions of this checkout", "bench suite check"],
+    ["push one definition to the farm", "bench suite push .grange/bench/typescript.yml"],
   ]);
 }
 
@@ -127,7 +125,7 @@ function casesOf(suite: Suite): number {
 function checkedLines({ file, suite, digest, cases, problems }: Checked): string[] {
   if (problems.length > 0) return problems.map(printableLine);
   return [
-    `${printableLine(file)}: ${suite} ${digest?.slice(0, 12)} is sound; ${cases} test cases on each target`,
+    `${printableLine(file)}: ${suite} ${digest?.slice(0, 12)} is valid; ${cases} test cases on each target`,
   ];
 }
 
@@ -151,7 +149,7 @@ function listLines(suites: readonly SuiteView[]): string[] {
 function detailLines(suite: SuiteDetail): string[] {
   const words = (names: readonly string[]) => (names.length === 0 ? "-" : names.join(", "));
   const metrics = suite.metrics.map(({ name, decides }) =>
-    decides ? name : `${name} (decides nothing)`,
+    decides ? name : `${name} (does not count for verdicts)`,
   );
   return [
     suite.name,

@@ -5,9 +5,9 @@ import { timeText } from "../terminal/time-text.ts";
 
 export function collectorLines(collectors: readonly CollectorView[]): string[] {
   if (collectors.length === 0)
-    return ["No collector is registered; `grange collector add` registers one."];
+    return ["No collector is registered. To register one: grange collector add"];
   return tableLines([
-    ["name", "target", "set", "state", "measures", "last heard of", "self-test"],
+    ["name", "target", "set", "state", "measures", "last seen", "self-test"],
     ...collectors.map((each) => [
       each.name,
       each.target,

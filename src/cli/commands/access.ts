@@ -9,15 +9,15 @@ export const describeAccess: Describe = (command) => {
   addShow(command);
   addSet(command);
   withExamples(command, [
-    ["what callers without a token may do", "access show"],
-    ["nobody reads without a right", "access set private"],
-    ["all read, and only principals with grants change something", "access set public"],
+    ["show what callers without a token may do", "access show"],
+    ["reading needs a right", "access set private"],
+    ["anyone may read; changes need a right", "access set public"],
   ]);
 };
 
 function addShow(command: Command): void {
   speaksToServer(command.command("show"))
-    .description("say whether the farm is open, public or private")
+    .description("show whether the farm is open, public or private")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { access } = await session.api.server();
@@ -31,7 +31,7 @@ function addSet(command: Command): void {
     .addArgument(
       new Argument("<setting>", "open, public or private").choices(AccessSetting.options),
     )
-    .description("replace the grants of `anyone` by those of a setting")
+    .description("set what callers without a token (`anyone`) may do")
     .action((setting: AccessSetting, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
@@ -47,10 +47,10 @@ function addSet(command: Command): void {
 function accessLine(access: AccessSetting): string {
   switch (access) {
     case "open":
-      return "The farm is open: all who reach it may do everything.";
+      return "The farm is open: anyone who can reach it may do everything.";
     case "public":
-      return "The farm is public: all who reach it may read, and changes need a right.";
+      return "The farm is public: anyone who can reach it may read; changes need a right.";
     case "private":
-      return "The farm is private: reading needs a right, too.";
+      return "The farm is private: reading needs a right.";
   }
 }

@@ -11,7 +11,7 @@ interface ActivateOptions extends ChangeOptions, JobChoiceOptions {
 
 export const describeActivate: Describe = (command) => {
   changesJobs(choosesJobs(speaksToServer(command)))
-    .option("--downstream", "also what is inactive among all that depends on them")
+    .option("--downstream", "also inactive jobs that depend on them")
     .action((selection: string, options: ActivateOptions) =>
       inSession(options, async (session) => {
         const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
@@ -32,8 +32,8 @@ export const describeActivate: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["a job that is in the graph, but was not asked for", "activate talos"],
-    ["with all that depends on it", "activate 'suite:l10n' --downstream --graph 3f2a"],
+    ["an inactive job of the newest graph", "activate talos"],
+    ["with all jobs that depend on it", "activate 'suite:l10n' --downstream --graph 3f2a"],
   ]);
 };
 
@@ -57,7 +57,7 @@ export const describeDeactivate: Describe = (command) => {
         );
       }),
   );
-  withExamples(command, [["what has not started yet is not needed", "deactivate talos"]]);
+  withExamples(command, [["a job that has not started and is not needed", "deactivate talos"]]);
 };
 
 function requestOf(selection: string, options: ActivateOptions) {

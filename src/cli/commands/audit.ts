@@ -22,10 +22,10 @@ const mostPerPage = 1_000;
 /** `grange audit`: the changes on the farm, with authors and reasons. */
 export const describeAudit: Describe = (command) => {
   speaksToServer(command)
-    .option("--actor <principal>", "what this one did")
-    .option("--verb <verb>", "only this: administer, retrigger, customise, submit …")
-    .option("--since <duration>", "what was done within the last 90d, 12h, …")
-    .option("--limit <n>", "so many of the latest entries", wholeNumber, 100)
+    .option("--actor <principal>", "only the actions of this principal")
+    .option("--verb <verb>", "only this verb: administer, retrigger, customise, submit …")
+    .option("--since <duration>", "only the last 90d, 12h, …")
+    .option("--limit <n>", "the number of latest entries", wholeNumber, 100)
     .action((options: AuditOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
@@ -52,21 +52,21 @@ export const describeAudit: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["what was done last, the latest first", "audit"],
-    ["who changed rights and tokens within 30 days", "audit --verb administer --since 30d"],
-    ["all of it, for an archive", "audit --limit 1000000 --json"],
+    ["the latest entries, newest first", "audit"],
+    ["changes of rights and tokens in the last 30 days", "audit --verb administer --since 30d"],
+    ["the whole log, for an archive", "audit --limit 1000000 --json"],
   ]);
 };
 
 function timeBefore(written: string): string {
   const ms = parseDuration(written);
   if (ms === undefined)
-    throw new UsageError(`"${written}" is no duration; write one such as 12h or 90d`);
+    throw new UsageError(`"${written}" is not a duration; write one such as 12h or 90d`);
   return new Date(Date.now() - ms).toISOString();
 }
 
 function auditLines(entries: readonly AuditLogRecord[]): string[] {
-  if (entries.length === 0) return ["Nothing of that kind was done."];
+  if (entries.length === 0) return ["There are no such entries."];
   return tableLines([
     ["when", "who", "did", "graph", "job", "what", "why"],
     ...entries.map(({ at, actor, verb, graph, job, detail, reason }) => [

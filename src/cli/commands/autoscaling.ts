@@ -15,8 +15,8 @@ export const describeAutoscaling: Describe = (command) => {
     }),
   );
   withExamples(command, [
-    ["how many workers of each size class there should be, and why", "autoscaling"],
-    ["the same for a program that starts them", "autoscaling --json"],
+    ["show how many workers each size class should have, and why", "autoscaling"],
+    ["the same for a program that starts workers", "autoscaling --json"],
   ]);
 };
 
@@ -39,6 +39,6 @@ function scalingLines({ classes, unserved }: Autoscaling): string[] {
   if (unserved === 0) return lines;
   return [
     ...lines,
-    `${unserved} in the queue could run on no size class, there or declared; grange why says what is missing.`,
+    `${unserved} in the queue can run on no size class, neither an existing nor a declared one. grange why shows what is missing.`,
   ];
 }

@@ -11,9 +11,12 @@ interface BackfillOptions extends SearchOptions {
 
 export const describeBackfill: Describe = (command) => {
   searchesCommits(command)
-    .argument("<selection>", "which jobs: a name, a tag's value, 'kind:b2g', 'kind:test & !slow'")
-    .argument("<range>", "OLDER..NEWER; the older one is not in it")
-    .option("--step <n>", "only every so many-th commit back from the newer one", wholeNumber)
+    .argument(
+      "<selection>",
+      "a selection of jobs: a name, the value of a tag, 'kind:b2g', 'kind:test & !slow'",
+    )
+    .argument("<range>", "OLDER..NEWER; the range does not include the older one")
+    .option("--step <n>", "only every n-th commit, counted back from the newer one", wholeNumber)
     .action((selection: string, range: string, options: BackfillOptions) =>
       inSession(options, async (session) => {
         const { carryOutSearch, revisionsOf } = await import("../carry-out-search.ts");
@@ -32,8 +35,11 @@ export const describeBackfill: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["what a job would have said about the last fifty commits", "backfill slow-test HEAD~50.."],
-    ["every hundredth commit since a release", "backfill 'kind:benchmark' v1.0..main --step 100"],
-    ["only how much that would be", "backfill '*' v1.0..main --dry-run"],
+    ["run a job on the last fifty commits", "backfill slow-test HEAD~50.."],
+    [
+      "run benchmarks on every hundredth commit since a release",
+      "backfill 'kind:benchmark' v1.0..main --step 100",
+    ],
+    ["only the forecast", "backfill '*' v1.0..main --dry-run"],
   ]);
 };

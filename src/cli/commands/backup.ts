@@ -12,11 +12,14 @@ export interface BackupOptions extends CommonOptions {
 
 export const describeBackup: Describe = (command, program) => {
   answersJson(command)
-    .argument("<directory>", "where backups lie, best on another disk; created when it is missing")
+    .argument(
+      "<directory>",
+      "the directory of the backups, best on another disk; created if it does not exist",
+    )
     .option("--data <dir>", "the farm's data directory (GRANGE_DATA)")
-    .option("--blobs <dir>", "the store of blobs, when it is elsewhere (GRANGE_BLOBS)")
-    .option("--database <url>", "the farm's database, when it is not its own (GRANGE_DATABASE_URL)")
-    .option("--keep <n>", "how many backups the directory keeps", numberFrom(1, 10_000), 7)
+    .option("--blobs <dir>", "the blob store, if it is not in the data directory (GRANGE_BLOBS)")
+    .option("--database <url>", "the database of the farm, if it is external (GRANGE_DATABASE_URL)")
+    .option("--keep <n>", "the number of backups to keep", numberFrom(1, 10_000), 7)
     .action((directory: string, options: BackupOptions) =>
       inSession(options, async (session) => {
         const { backUp } = await import("../backup/back-up.ts");
@@ -24,11 +27,14 @@ export const describeBackup: Describe = (command, program) => {
       }),
     );
   withExamples(command, [
-    ["a copy of the farm on another disk, while it runs", "backup /mnt/backup/farm"],
-    ["the same of a server of systemd", "backup /mnt/backup/farm --data /var/lib/grange/server"],
+    ["copy a running farm to another disk", "backup /mnt/backup/farm"],
+    [
+      "the same for a server that runs as a service of systemd",
+      "backup /mnt/backup/farm --data /var/lib/grange/server",
+    ],
   ]);
   command.addHelpText("after", backupExitCodes);
 };
 
 export const backupExitCodes =
-  "\nExit codes: 0 complete, 1 failed or refused, 2 called wrongly. Lines on stderr say why.";
+  "\nExit codes: 0 complete, 1 failed or refused, 2 invalid command line. stderr shows the reason.";

@@ -16,20 +16,20 @@ export const describeBench: Describe = (command) => {
   describeRun(command);
   describeCompare(command);
   describeEnvironment(command);
-  command.commandsGroup("What a farm is to measure:");
+  command.commandsGroup("What a farm measures:");
   describeSuiteCommands(command);
   describeRequestCommands(command);
   describeSetCommands(command);
-  command.commandsGroup("What came of it:");
+  command.commandsGroup("Results:");
   describeHistoryCommands(command);
   describeSearchCommands(command);
   describeImportCommand(command);
   command.commandsGroup("");
   withExamples(command, [
-    ["a version and what you have built, on this machine", "bench run --artifact 7.0.2"],
+    ["compare a version with your own build, on this machine", "bench run --artifact 7.0.2"],
     ["", "bench run --artifact ../built --as mine"],
     ["", "bench compare 7.0.2 mine"],
-    ["on a farm, by collectors", "bench suite push"],
+    ["measure on a farm, with collectors", "bench suite push"],
     ["", "bench request 7.0.2 --suite typescript"],
     ["", "bench report latest"],
   ]);

@@ -12,13 +12,20 @@ interface BisectOptions extends SearchOptions {
 
 export const describeBisect: Describe = (command) => {
   searchesCommits(command)
-    .argument("<selection>", "which jobs: a name, a tag's value, 'kind:b2g', 'kind:test & !slow'")
+    .argument(
+      "<selection>",
+      "a selection of jobs: a name, the value of a tag, 'kind:b2g', 'kind:test & !slow'",
+    )
     .argument(
       "<range>",
       "GOOD..BAD: a commit on which they pass, and a later one on which they do not",
     )
-    .option("--parallel <k>", "so many commits at once: fewer rounds, more runs", wholeNumber)
-    .option("--flaky <n>", "believe a commit after so many equal results", wholeNumber)
+    .option(
+      "--parallel <k>",
+      "test this many commits at the same time: fewer rounds, more runs",
+      wholeNumber,
+    )
+    .option("--flaky <n>", "decide a commit after this many equal results", wholeNumber)
     .action((selection: string, range: string, options: BisectOptions) =>
       inSession(options, async (session) => {
         const { carryOutSearch, revisionsOf } = await import("../carry-out-search.ts");
@@ -38,8 +45,11 @@ export const describeBisect: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["since when a test fails", "bisect unit-tests v1.0..main --wait"],
-    ["in fewer rounds, on seven commits at once", "bisect unit-tests v1.0..main --parallel 7"],
-    ["a test that sometimes fails anyway", "bisect flaky-test HEAD~200.. --flaky 3"],
+    ["find the commit since which a test fails", "bisect unit-tests v1.0..main --wait"],
+    [
+      "in fewer rounds, with seven commits at the same time",
+      "bisect unit-tests v1.0..main --parallel 7",
+    ],
+    ["a flaky test", "bisect flaky-test HEAD~200.. --flaky 3"],
   ]);
 };

@@ -21,26 +21,26 @@ export const describeBranch: Describe = (command) => {
   describeSet(command);
   describeUnset(command);
   withExamples(command, [
-    ["what holds on every branch of this repository", "branch show"],
+    ["show the settings of all branches of this repository", "branch show"],
     [
-      "a branch for releases",
+      "protect a release branch",
       "branch set release --protect --cap 50 pgo=on --reason 'ships on Monday'",
     ],
-    ["a switch for all branches", "branch set '*' l10n=off"],
-    ["take back what was said of one switch", "branch unset release pgo"],
+    ["set a switch for all branches", "branch set '*' l10n=off"],
+    ["remove the setting of one switch", "branch unset release pgo"],
   ]);
 };
 
 function where(command: Command): Command {
   return speaksToServer(command).option(
     "--repo <repository>",
-    "a name, path or URL (default: the one you stand in)",
+    "a name, path or URL (default: the current one)",
   );
 }
 
 function describeShow(command: Command): void {
   where(command.command("show [branch]"))
-    .description("what holds on a branch, and who said so; * is what holds on all")
+    .description("show the settings of a branch, and who set them; * means all branches")
     .action((branch: string | undefined, options: WhereOptions) =>
       inSession(options, async (session) => {
         const { branchLines } = await import("../branch-lines.ts");
@@ -60,22 +60,22 @@ function describeShow(command: Command): void {
 
 function changes(command: Command): Command {
   return where(command)
-    .option("--reason <text>", "why, for those who ask later")
-    .option("--dry-run", "only say what would hold");
+    .option("--reason <text>", "the reason, which others can read later")
+    .option("--dry-run", "only print the settings that would result");
 }
 
 function describeSet(command: Command): void {
   changes(command.command("set <branch> [switches...]"))
-    .description("say something of a branch: switches as NAME=VALUE, and what the options say")
-    .option("--protect", "only signed and uncustomised definitions run there")
-    .option("--no-protect", "any do")
-    .option("--customisable", "jobs may be customised there")
-    .option("--no-customisable", "they may not")
-    .option("--cap <n>", "the highest priority there", priorityNumber)
+    .description("change settings of a branch: switches as NAME=VALUE, and options")
+    .option("--protect", "protect the branch: only signed and uncustomised definitions run there")
+    .option("--no-protect", "do not protect the branch")
+    .option("--customisable", "allow customised jobs there")
+    .option("--no-customisable", "do not allow customised jobs there")
+    .option("--cap <n>", "the highest priority of its graphs", priorityNumber)
     .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
     .option(
       "--source <source>",
-      "where definitions come from: commit, pushed, directory:PATH, repository:ADDRESS@REVISION",
+      "the source of its definitions: commit, pushed, directory:PATH, repository:ADDRESS@REVISION",
     )
     .action((branch: string, switches: string[], options: ChangeOptions) =>
       inSession(options, async (session) => {
@@ -88,7 +88,7 @@ function describeSet(command: Command): void {
 function describeUnset(command: Command): void {
   changes(command.command("unset <branch> [names...]"))
     .description(
-      "take back what was said: of switches and parameters by name, protect, customisable, cap, source; or all",
+      "remove settings: switches and parameters by name, protect, customisable, cap, source; or all",
     )
     .action((branch: string, names: string[], options: ChangeOptions) =>
       inSession(options, async (session) => {

@@ -5,7 +5,7 @@ import { answer, type CommonOptions, inSession } from "../session.ts";
 
 /** Returns the line for a process that may still start. */
 export function unconfirmedLine(what: string, worker: string): string {
-  return `Not certain: ${worker} has not confirmed that ${what} is cancelled; it may still start there, until ${worker} hears of it.`;
+  return `Not confirmed: ${worker} has not confirmed that ${what} is cancelled. It may still start there until ${worker} receives the cancellation.`;
 }
 
 const unconfirmedLines = (unconfirmed: readonly UnconfirmedRun[]) =>
@@ -13,8 +13,8 @@ const unconfirmedLines = (unconfirmed: readonly UnconfirmedRun[]) =>
 
 export const describeCancel: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
-    .argument("[job]", "only this job")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
+    .argument("[job]", "cancel only this job")
     .action((graph: string, job: string | undefined, options: CommonOptions) =>
       inSession(options, async (session) => {
         if (job === undefined) {
@@ -38,7 +38,7 @@ export const describeCancel: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["the newest graph, all that is left of it", "cancel latest"],
-    ["one job; what needs it is skipped", "cancel 3f2a tests"],
+    ["all unfinished jobs of the newest graph", "cancel latest"],
+    ["one job; jobs that need it are skipped", "cancel 3f2a tests"],
   ]);
 };

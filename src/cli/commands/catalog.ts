@@ -27,19 +27,19 @@ export const describeCatalog: Describe = (command) => {
   describePush(command);
   describeList(command);
   withExamples(command, [
-    ["what the branch work changes in the definitions", "catalog diff main work"],
-    ["what the last commit changed in them", "catalog diff HEAD~1 HEAD"],
-    ["between two catalogs, by the beginnings of their digests", "catalog diff 3fa81c 90be12"],
-    ["let a branch use definitions that lie here", "catalog push ../defs --branch main"],
+    ["compare the definitions of the branch work with those of main", "catalog diff main work"],
+    ["show what the last commit changed in the definitions", "catalog diff HEAD~1 HEAD"],
+    ["compare two catalogs, by prefixes of their digests", "catalog diff 3fa81c 90be12"],
+    ["push local definitions for a branch", "catalog push ../defs --branch main"],
   ]);
 };
 
 function describeDiff(command: Command): void {
   speaksToServer(command.command("diff <a> <b>"))
     .description(
-      "what differs by job, edge and switch; each a digest, a revision, or a branch: what its latest graph used",
+      "compare two catalogs by job, edge and switch; each is a digest, a revision, or a branch, which means the definitions of its latest graph",
     )
-    .option("--repo <repository>", "whose branches (default: the one you stand in)")
+    .option("--repo <repository>", "the repository of the branches (default: the current one)")
     .action((a: string, b: string, options: RepositoryOptions) =>
       inSession(options, async (session) => {
         const { repositoryHere } = await import("../repository-here.ts");
@@ -56,7 +56,7 @@ function describeDiff(command: Command): void {
 
 function describeShow(command: Command): void {
   speaksToServer(command.command("show <digest>"))
-    .description("the entries of a catalog; with --json, all that they say")
+    .description("show the entries of a catalog; with --json, complete")
     .action((digest: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { catalogEndpoints } = await import("#api/endpoints/catalog-endpoints.ts");
@@ -77,10 +77,12 @@ function describeShow(command: Command): void {
 
 function describePush(command: Command): void {
   speaksToServer(command.command("push [directory]"))
-    .description("keep the definitions of a directory (default: .grange), and say their digest")
-    .option("--branch <name>", "let this branch use them; * is every branch")
-    .option("--repo <repository>", "whose branch (default: the one you stand in)")
-    .option("--dry-run", "only say what their digest is, and whether they are new")
+    .description(
+      "store the definitions of a directory (default: .grange) on the farm, and print their digest",
+    )
+    .option("--branch <name>", "use them for this branch; * means all branches")
+    .option("--repo <repository>", "the repository of the branch (default: the current one)")
+    .option("--dry-run", "only print their digest, and whether they are new")
     .action((directory: string | undefined, options: PushOptions) =>
       inSession(options, async (session) => {
         const { readDefinitionsFolder } = await import("../definitions-folder.ts");
@@ -101,7 +103,7 @@ function describePush(command: Command): void {
         });
         if (pushed.notice !== null) session.terminal.notes.line(`${pushed.notice}.`);
         return answer(session, options, pushed, () => [
-          `${pushed.digest} ${pushed.isNew ? `is new, with ${pushed.entries} entries` : "was there already: nothing has changed"}`,
+          `${pushed.digest} ${pushed.isNew ? `is new, with ${pushed.entries} entries` : "exists already: nothing has changed"}`,
         ]);
       }),
     );
@@ -109,7 +111,7 @@ function describePush(command: Command): void {
 
 function describeList(command: Command): void {
   speaksToServer(command.command("list"))
-    .description("the newest catalogs")
+    .description("list the newest catalogs")
     .option("--limit <n>", "how many (default: 20)", wholeNumber)
     .action((options: ListOptions) =>
       inSession(options, async (session) => {
@@ -119,7 +121,7 @@ function describeList(command: Command): void {
         });
         return answer(session, options, catalogs, () =>
           catalogs.length === 0
-            ? ["There is no catalog yet. Submit a graph, or: grange catalog push"]
+            ? ["There is no catalog yet. Submit a graph, or run: grange catalog push"]
             : tableLines(
                 catalogs.map(({ digest, createdAt, counts }) => [
                   digest.slice(0, 10),

@@ -17,13 +17,13 @@ interface CloneOptions extends CommonOptions {
 
 export const describeClone: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
-    .option("--uncustomised", "without what people changed")
-    .addOption(new Option("--today", "as the definitions say now").conflicts("uncustomised"))
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
+    .option("--uncustomised", "without manual changes")
+    .addOption(new Option("--today", "with the current definitions").conflicts("uncustomised"))
     .option("--select <selection>", "only these jobs and what they need")
-    .option("--own-set", "leave the set of the original")
-    .option("--reason <text>", "why, for those who ask later")
-    .option("--dry-run", "only say what it would be, and how its forms differ")
+    .option("--own-set", "put the copy into a new set")
+    .option("--reason <text>", "the reason, which others can read later")
+    .option("--dry-run", "only print the new graph, and how its forms differ")
     .action((graph: string, options: CloneOptions) =>
       inSession(options, async (session) => {
         const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
@@ -53,10 +53,10 @@ export const describeClone: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["the newest graph once more, as it was", "clone latest"],
-    ["how that differs from today's definitions", "clone 3f2a --dry-run"],
+    ["copy the newest graph", "clone latest"],
+    ["show how a graph differs from the current definitions", "clone 3f2a --dry-run"],
     [
-      "only the tests, with what they need, without changes by people",
+      "copy only the tests and what they need, without manual changes",
       "clone 3f2a --select tests --uncustomised",
     ],
   ]);
@@ -74,12 +74,12 @@ function differenceLines(
 ): string[] {
   const lines = differences.flatMap(({ job, customisations, changesSince, ...forms }) => [
     paint.bold(printableLine(job)),
-    ...(customisations.length === 0 ? [] : ["  changed by people:"]),
+    ...(customisations.length === 0 ? [] : ["  manual changes:"]),
     ...linesOf(customisations).map((line) => `    ${line}`),
     ...(changesSince.length === 0 ? [] : ["  changed in the definitions since:"]),
     ...linesOf(changesSince).map((line) => `    ${line}`),
     ...(forms.asItRan === null ? ["  new in the definitions"] : []),
-    ...(forms.today === null && todayProblem === null ? ["  not in the definitions any more"] : []),
+    ...(forms.today === null && todayProblem === null ? ["  no longer in the definitions"] : []),
   ]);
   const problem =
     todayProblem === null ? [] : [`Not compared with today: ${printableLine(todayProblem)}`];

@@ -21,19 +21,19 @@ export const describeCollector: Describe = (command, program) => {
   withExamples(command, [
     ["register a machine that measures all sets", "collector add lab-1 --target linux-x64"],
     [
-      "two that share the work, and stand in for each other",
+      "two collectors that divide the sets, and replace each other",
       "collector add lab-2 --target linux-x64 --set 1 --take-over 0",
     ],
-    ["measure, until it is told to stop", "collector run lab-1 --token-file ~/.grange-token"],
-    ["which there are, and what they do", "collector"],
-    ["take one out for repairs", "collector set lab-2 --out-of-duty 'new fan'"],
-    ["does it see changes where there are none?", "collector self-test lab-1"],
+    ["measure until a signal stops it", "collector run lab-1 --token-file ~/.grange-token"],
+    ["list collectors and their state", "collector"],
+    ["take a collector out of duty for repairs", "collector set lab-2 --out-of-duty 'new fan'"],
+    ["check whether a collector reports false changes", "collector self-test lab-1"],
   ]);
 };
 
 function describeList(command: Command): void {
   speaksToServer(command.command("list", { isDefault: true }))
-    .description("list collectors and what they do")
+    .description("list collectors and their state")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { benchmarkCollectorEndpoints } = await import(
@@ -63,14 +63,14 @@ interface SetOptions extends CommonOptions {
 function describeAdd(command: Command): void {
   speaksToServer(command.command("add <name>"))
     .description("register a collector; its machine then calls `grange collector run`")
-    .requiredOption("--target <target>", "what it measures on, such as linux-x64")
-    .option("--set <n>", "the benchmark set that it serves (default: all)", setNumber)
+    .requiredOption("--target <target>", "the target of its measurements, such as linux-x64")
+    .option("--set <n>", "the benchmark set that it measures (default: all)", setNumber)
     .option(
       "--take-over <n>",
-      "a set that it takes over when its own collector is silent; may be repeated",
+      "a set that it measures while the collector of that set is silent; may be repeated",
       repeated,
     )
-    .option("--inactive", "it gets no work until it is set active")
+    .option("--inactive", "inactive: it gets no jobs until it is activated")
     .action((name: string, options: SetOptions & { readonly target: string }) =>
       inSession(options, async (session) => {
         const { benchmarkCollectorEndpoints } = await import(
@@ -97,15 +97,22 @@ function describeAdd(command: Command): void {
 
 function describeSet(command: Command): void {
   speaksToServer(command.command("set <name>"))
-    .description("change what a collector serves, and whether it does")
-    .option("--active", "it gets work")
-    .option("--inactive", "it gets none, and its place is free for another")
-    .option("--set <n>", "the benchmark set that it serves", setNumber)
-    .option("--all-sets", "it serves all")
-    .option("--take-over <n>", "in place of those before; may be repeated", repeated)
-    .option("--take-over-none", "it stands in for nobody")
-    .option("--out-of-duty <why>", "it gets no work for a while")
-    .option("--in-duty", "it gets work again")
+    .description("change the sets and the state of a collector")
+    .option("--active", "activate it")
+    .option(
+      "--inactive",
+      "deactivate it: it gets no jobs, and another collector may take its place",
+    )
+    .option("--set <n>", "the benchmark set that it measures", setNumber)
+    .option("--all-sets", "it measures all sets")
+    .option(
+      "--take-over <n>",
+      "a set that it may take over; replaces the earlier ones; may be repeated",
+      repeated,
+    )
+    .option("--take-over-none", "it takes over no sets")
+    .option("--out-of-duty <why>", "take it out of duty: it gets no jobs for now")
+    .option("--in-duty", "put it back on duty")
     .action((name: string, options: SetOptions) =>
       inSession(options, async (session) => {
         const change = changeOf(options);
@@ -123,7 +130,7 @@ function describeSet(command: Command): void {
 
 function describeRemove(command: Command): void {
   speaksToServer(command.command("remove <name>"))
-    .description("forget a collector that has measured nothing; others are set inactive")
+    .description("remove a collector that has measured nothing; deactivate any other")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { benchmarkCollectorEndpoints } = await import(
@@ -139,11 +146,11 @@ function describeRemove(command: Command): void {
 
 function describeRun(command: Command, program: Program): void {
   runs(command.command("run <name>"))
-    .description("measure on this machine, until it is told to stop")
+    .description("measure on this machine until a signal stops it")
     .option("--no-self-test", "do not compare an artifact with itself when the server asks for it")
     .option(
       "--self-test-at <hh:mm>",
-      "compare each night besides, by this machine's clock",
+      "also run a self-test each night at this local time",
       timeOfDay,
     )
     .option(
@@ -152,7 +159,7 @@ function describeRun(command: Command, program: Program): void {
     )
     .option(
       "--enrol <token-or-file>",
-      "an enrolment token: hand it in once, for a token of its own that lies in its directory (GRANGE_ENROL)",
+      "an enrolment token, which is exchanged once for a token of its own in its data directory (GRANGE_ENROL)",
     )
     .addOption(new Option("--end-with-parent").hideHelp())
     .action((name: string, options: RunOptions & CommonOptions & { readonly enrol?: string }) =>
@@ -168,7 +175,7 @@ function describeRun(command: Command, program: Program): void {
 
 function describeSelfTest(command: Command, program: Program): void {
   runs(command.command("self-test <name>"))
-    .description("compare what was measured last with itself: each change that it sees is false")
+    .description("compare the last measured artifact with itself: each reported change is false")
     .action((name: string, options: RunOptions & CommonOptions) =>
       inSession(options, async (session) => {
         const { collectorConfig } = await import("../collector/run-collector.ts");
@@ -181,7 +188,7 @@ function describeSelfTest(command: Command, program: Program): void {
         if (holderOf(directoryLock(config.dataDir))) {
           await writeFile(selfTestRequest(config.dataDir), "");
           return answer(session, options, { asked: true }, () => [
-            `Collector ${name} is running: it tests itself when it has nothing else to do.`,
+            `Collector ${name} is measuring. It runs the self-test when it is idle.`,
           ]);
         }
         const stopping = new AbortController();
@@ -204,26 +211,27 @@ function runs(command: Command): Command {
   return speaksToServer(command)
     .option(
       "--data-dir <dir>",
-      "where it keeps artifacts, sources and untold results (GRANGE_COLLECTOR_DATA)",
+      "the directory of artifacts, sources and results that are not sent yet (GRANGE_COLLECTOR_DATA)",
     )
-    .option("--artifact-limit <size>", "how much of artifacts it keeps (default: 10GB)", size)
+    .option("--artifact-limit <size>", "the disk space for artifacts (default: 10GB)", size)
     .option(
       "--refuse-load",
-      "never measure while the machine is busy (default: wait 15 minutes, then flag)",
+      "never measure while the machine is busy (default: wait 15 minutes, then measure and mark the figures)",
     )
-    .option("--flag-load", "measure beside what runs, and say so with each figure")
+    .option("--flag-load", "measure while other programs run, and mark each figure")
     .addOption(
-      new Option("--sandbox <kind>", "how benchmarks are kept apart").choices([
+      new Option("--sandbox <kind>", "the sandbox of benchmarks").choices([
         "auto",
         "bubblewrap",
         "none",
       ]),
     )
+    .option("--any-target", "also measure if the machine is not of the registered target")
     .option(
-      "--any-target",
-      "measure also where the machine is not of the target that the collector is registered for",
+      "--comparisons <n>",
+      "the number of comparisons in a self-test (default: 20)",
+      numberFrom(1, 1_000),
     )
-    .option("--comparisons <n>", "of a self-test (default: 20)", numberFrom(1, 1_000))
     .addOption(logLevel());
 }
 
@@ -246,7 +254,8 @@ function changeOf(options: SetOptions): ChangeCollector {
     ...(outOfDuty === undefined ? {} : { outOfDuty }),
     ...(options.inDuty === true ? { outOfDuty: null } : {}),
   };
-  if (Object.keys(change).length === 0) throw new UsageError("name something to change");
+  if (Object.keys(change).length === 0)
+    throw new UsageError("give at least one option that changes something");
   return change;
 }
 
@@ -260,6 +269,6 @@ function size(text: string): number {
 
 function timeOfDay(text: string): number {
   const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
-  if (hours === undefined) throw new InvalidArgumentError("A time of day is written as 03:00.");
+  if (hours === undefined) throw new InvalidArgumentError("Write a time of day as 03:00.");
   return Number(hours) * 60 + Number(minutes);
 }

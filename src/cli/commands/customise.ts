@@ -11,18 +11,18 @@ interface CustomiseOptions extends CommonOptions, PatchOptions {
 
 export const describeCustomise: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
     .argument("<job>", "the job's name")
     .option(
       "--set <path=value>",
-      "a part of its definition, beside what was changed before; may be repeated",
+      "change a part of its definition, in addition to earlier changes; may be repeated",
       repeated,
     )
-    .option("--patch <file>", "the same as a JSON merge patch, in JSON or YAML")
-    .option("--remove", "as its definition says again")
-    .option("--retrigger", "and run it anew, when it has run")
-    .option("--reason <text>", "why, for those who ask later")
-    .option("--dry-run", "only say what would be changed")
+    .option("--patch <file>", "a JSON merge patch of the definition, in JSON or YAML")
+    .option("--remove", "remove all changes")
+    .option("--retrigger", "run the job again if it has run")
+    .option("--reason <text>", "the reason, which others can read later")
+    .option("--dry-run", "only print what would change")
     .action((graph: string, job: string, options: CustomiseOptions) =>
       inSession(options, async (session) => {
         const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
@@ -46,7 +46,7 @@ export const describeCustomise: Describe = (command) => {
         const { paint } = session.terminal.answer;
         return answer(session, options, done, () => [
           ...(done.patch === null
-            ? [`${job} is as its definition says.`]
+            ? [`${job} has its original definition again.`]
             : definitionChangeLines(done.changes, paint)),
           ...(done.rerun === null ? [] : plannedChangeLines(done.rerun, paint)),
         ]);
@@ -54,13 +54,13 @@ export const describeCustomise: Describe = (command) => {
     );
   withExamples(command, [
     [
-      "more time and another variable",
+      "a longer timeout and another variable",
       "customise latest tests --set timeout=2h --set environment.V=1",
     ],
     [
-      "what has run already, with a patch from a file",
+      "change a job that has run, with a patch from a file, and run it again",
       "customise 3f2a tests --patch p.yml --retrigger",
     ],
-    ["as its definition says again", "customise latest tests --remove"],
+    ["remove all changes", "customise latest tests --remove"],
   ]);
 };

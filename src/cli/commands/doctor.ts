@@ -14,13 +14,16 @@ export interface DoctorOptions extends CommonOptions {
 
 export const describeDoctor: Describe = (command, program) => {
   speaksToServer(command)
-    .option("--job <name>", "find which files a job of the checkout reads and does not declare")
-    .option("--repo <dir>", "with --job: the checkout (default: the one you stand in)")
+    .option("--job <name>", "find files that a job of the checkout reads but does not declare")
+    .option("--repo <dir>", "with --job: the checkout (default: the current one)")
     .option("--param <name=value>", "with --job: a parameter of the definitions", repeated)
     .option("--switch <name=value>", "with --job: a switch of the definitions", repeated)
-    .option("--graph <name>", "with --job: a graph that the definitions name")
-    .option("--no-confirm", "with --job: do not run the job once more with what was found")
-    .option("--data <dir>", "with --job: where inputs are kept between runs (GRANGE_WORKER_DATA)")
+    .option("--graph <name>", "with --job: the name of a graph in the definitions")
+    .option("--no-confirm", "with --job: do not run the job again to confirm the result")
+    .option(
+      "--data <dir>",
+      "with --job: the directory that keeps inputs between runs (GRANGE_WORKER_DATA)",
+    )
     .action((options: DoctorOptions) =>
       inSession(options, async (session) => {
         if (options.job !== undefined) {
@@ -32,11 +35,11 @@ export const describeDoctor: Describe = (command, program) => {
       }),
     );
   withExamples(command, [
-    ["what this machine offers a farm, and what to put right", "doctor"],
+    ["check this machine, and show how to repair problems", "doctor"],
     [
-      "only what is wrong, for a script",
+      "only the problems, for a script",
       "doctor --json | jq '.checks[] | select(.status != \"ok\")'",
     ],
-    ["which inputs the job unit lacks, and which it names in vain", "doctor --job unit"],
+    ["find missing and unused inputs of the job unit", "doctor --job unit"],
   ]);
 };

@@ -21,9 +21,9 @@ const lookEveryMs = 500;
 export const describeDrain: Describe = (command) => {
   speaksToServer(command)
     .argument("[workers]", "a worker's name, or a pattern in which * stands for any characters")
-    .option("--reason <text>", "why, for those who look at the workers")
-    .option("--wait", "come back only when they have ended all they had")
-    .option("--end", "let them take work again")
+    .option("--reason <text>", "the reason, which the list of workers shows")
+    .option("--wait", "wait until they have finished all their jobs")
+    .option("--end", "end the drain: the workers take jobs again")
     .action((pattern: string | undefined, options: DrainOptions) =>
       inSession(options, async (session) => {
         const { workerEndpoints } = await import("#api/endpoints/worker-endpoints.ts");
@@ -38,8 +38,8 @@ export const describeDrain: Describe = (command) => {
           );
           return answer(session, options, drains, () => [
             resting.length === 0
-              ? `${pattern} may take work again.`
-              : `${pattern} is no drain any more, but another one holds for ${resting.length} of them; grange drain lists what there is.`,
+              ? `${pattern} may take jobs again.`
+              : `${pattern} is no longer drained, but another drain still applies to ${resting.length} of these workers. grange drain lists all drains.`,
           ]);
         }
         const { reason } = options;
@@ -51,7 +51,7 @@ export const describeDrain: Describe = (command) => {
         });
         let held = await heldBy(session.api, pattern);
         if (options.wait === true) {
-          if (held > 0) session.terminal.notes.line(`Waits for ${held} to end …`);
+          if (held > 0) session.terminal.notes.line(`Waiting for ${held} to finish …`);
           // At least two checks: a server may lease an execution while it receives the drain.
           do {
             await wait(lookEveryMs);
@@ -60,16 +60,19 @@ export const describeDrain: Describe = (command) => {
         }
         return answer(session, options, drains, () => [
           held === 0
-            ? `${pattern} takes nothing new, and runs nothing.`
-            : `${pattern} takes nothing new; ${held} still to end.`,
+            ? `${pattern} takes no new jobs, and runs none.`
+            : `${pattern} takes no new jobs; ${held} still running.`,
         ]);
       }),
     );
   withExamples(command, [
-    ["before a machine is switched off", "drain rack-7/a --reason 'new disks' --wait"],
-    ["a whole rack, those to come included", "drain 'rack-7/*'"],
-    ["let them work again", "drain 'rack-7/*' --end"],
-    ["which workers are drained", "drain"],
+    [
+      "drain a worker before you switch off its machine",
+      "drain rack-7/a --reason 'new disks' --wait",
+    ],
+    ["drain a whole rack, including workers that start later", "drain 'rack-7/*'"],
+    ["end the drain", "drain 'rack-7/*' --end"],
+    ["list drained workers", "drain"],
   ]);
 };
 

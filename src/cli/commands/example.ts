@@ -8,11 +8,14 @@ export const describeExample: Describe = (command) => {
   answersJson(command)
     .argument(
       "[package]",
-      "an npm package that ships its TypeScript sources (default: a small project of six commits, made without the network)",
+      "an npm package that contains its TypeScript sources (default: a small project of six commits, created without the network)",
     )
-    .option("--versions <n>", "how many of its newest versions", wholeNumber, 8)
-    .option("--prereleases", "nightlies and release candidates, too")
-    .option("--out <dir>", "where to make the repository (default: ./<package>, or ./concordance)")
+    .option("--versions <n>", "the number of newest versions", wholeNumber, 8)
+    .option("--prereleases", "also nightlies and release candidates")
+    .option(
+      "--out <dir>",
+      "the directory of the new repository (default: ./<package>, or ./concordance)",
+    )
     .action((name: string | undefined, options: ExampleOptions) =>
       inSession(options, async (session) => {
         const { runDemoExample, runExample } = await import("../example/run-example.ts");
@@ -24,6 +27,9 @@ export const describeExample: Describe = (command) => {
   withExamples(command, [
     ["the project of the demo, in ./concordance", "example"],
     ["the eight newest releases of rxjs, in ./rxjs", "example rxjs"],
-    ["three of another package, elsewhere", "example @noble/curves --versions 3 --out /tmp/curves"],
+    [
+      "three releases of another package, in another directory",
+      "example @noble/curves --versions 3 --out /tmp/curves",
+    ],
   ]);
 };

@@ -7,24 +7,28 @@ export const describeExec: Describe = (command, program) => {
   command.parent?.enablePositionalOptions();
   command
     .passThroughOptions()
-    .argument("<command...>", "the build, as it is written without us")
+    .argument("<command...>", "the build command, unchanged")
     .option(
       "--project <name>",
-      "whose results (default: as .grange/granary/settings.yml says, or default)",
+      "the project of the results (default: from .grange/granary/settings.yml, else `default`)",
       projectName,
     )
-    .option("--target <name>", "what is built, for the commit's index; may be repeated", repeated)
+    .option(
+      "--target <name>",
+      "a target of the build, for the commit's index; may be repeated",
+      repeated,
+    )
     .option(
       "--wait-for-prefetch <ms>",
-      "start it when what it needs is here, but after so long at the latest",
+      "start the build when its results are prefetched, but at the latest after this time",
       wholeNumber,
     )
-    .option("--no-prefetch", "fetch nothing ahead, only what is asked for")
-    .option("--sync", "end when all that was made is at the farm")
-    .option("--replace", "set the tools' caches also where the user has set others")
+    .option("--no-prefetch", "do not prefetch results; fetch them only when requested")
+    .option("--sync", "exit only when the farm has all new results")
+    .option("--replace", "also replace cache settings that the user has made for the tools")
     .option("--data <dir>", "the granary's data directory (GRANGE_GRANARY_DATA)")
-    .option("--no-start", "run without a granary when none runs")
-    .option("--quiet", "say nothing but what goes wrong")
+    .option("--no-start", "do not start a granary; if none is running, run without one")
+    .option("--quiet", "print only errors")
     .action(async (words: string[], options: ExecOptions & { target?: readonly string[] }) => {
       const { openTerminal } = await import("../terminal/terminal.ts");
       const { runExec } = await import("../granary/run-exec.ts");
@@ -39,13 +43,13 @@ export const describeExec: Describe = (command, program) => {
       );
     });
   withExamples(command, [
-    ["any build; its tools find their caches by themselves", "exec -- make -j8"],
+    ["any build: the caches of its tools are configured", "exec -- make -j8"],
     [
-      "with two seconds for what its commit needs",
+      "wait up to two seconds for prefetched results of the commit",
       "exec --wait-for-prefetch 2000 -- bazel build //...",
     ],
     [
-      "for a script that goes on elsewhere with what was made",
+      "for a script that uses the new results on another machine afterwards",
       "exec --sync -- npx turbo run build",
     ],
   ]);

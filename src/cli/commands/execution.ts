@@ -21,11 +21,11 @@ interface ExecutionOptions extends CommonOptions, LineOptions {
 export const describeExecution: Describe = (command) => {
   withLineOptions(speaksToServer(command))
     .argument("<id>", "the execution's id")
-    .option("--log", "print what it wrote to stdout")
-    .option("--stderr", "print what it wrote to stderr")
+    .option("--log", "print its stdout")
+    .option("--stderr", "print its stderr")
     .option(
       "--compare [execution]",
-      "print how its action differs from that of another execution; without an id, from the last one of the same job or target that succeeded",
+      "compare its action with that of another execution (default: the last successful one of the same job or target)",
     )
     .action((id: string, options: ExecutionOptions) =>
       inSession(options, async (session) => {
@@ -49,9 +49,9 @@ export const describeExecution: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["what it is, how it went, and where its outputs are", "execution 0f6a9d0b-…"],
-    ["why it failed", "execution 0f6a9d0b-… --stderr"],
-    ["what changed since it last succeeded", "execution 0f6a9d0b-… --compare"],
+    ["show an execution, its result and its outputs", "execution 0f6a9d0b-…"],
+    ["print the errors of an execution", "execution 0f6a9d0b-… --stderr"],
+    ["show what changed since it last succeeded", "execution 0f6a9d0b-… --compare"],
   ]);
 };
 

@@ -6,7 +6,7 @@ import { printableLine, printableLog } from "../terminal/printable-text.ts";
 
 export const describeFailures: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
     .action((graph: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
@@ -15,8 +15,8 @@ export const describeFailures: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["what failed in the newest graph", "failures latest"],
-    ["since when, for a script", "failures 3f2a --json"],
+    ["show what failed in the newest graph", "failures latest"],
+    ["the same as JSON, for a script", "failures 3f2a --json"],
   ]);
 };
 

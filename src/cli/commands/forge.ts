@@ -20,73 +20,70 @@ export const describeForge: Describe = (command) => {
   describeAccounts(command);
   withExamples(command, [
     [
-      "graphs of all that is pushed to a Git repository",
+      "run a graph for each push to a Git repository",
       "forge add git https://example.org/project.git",
     ],
     [
-      "a repository at GitHub, with its pull requests",
+      "watch a repository at GitHub, with its pull requests",
       "forge add github owner/name --suite compile",
     ],
-    ["what is wrong with the set-up", "forge test owner/name"],
-    ["whoever may triage may ask for measurements", "forge set owner/name --command bench=triage"],
-    ["whoever may read it at GitHub may read it here", "forge set owner/name --readers read"],
-    ["who is who there", "forge accounts --link alice=octocat"],
-    ["let one commit of a fork run", "forge approve owner/name 7 $(git rev-parse FETCH_HEAD)"],
+    ["check the configuration of a forge", "forge test owner/name"],
+    ["let users with the permission triage request measurements", "forge set owner/name --command bench=triage"],
+    ["let users read here who may read the repository at GitHub", "forge set owner/name --readers read"],
+    ["link a principal to an account at GitHub", "forge accounts --link alice=octocat"],
+    ["approve one commit of a fork", "forge approve owner/name 7 $(git rev-parse FETCH_HEAD)"],
   ]);
 };
 
 function withPolicy(command: Command): Command {
   return speaksToServer(command)
-    .option("--graph <name>", "the named graph that is made; usual: all jobs")
-    .option("--fork-graph <name>", "the one of pull requests from forks")
-    .option("--tags <pattern>", "which tags get a graph")
-    .option("--branch-graphs", "graphs of the default branch and of tags")
-    .option("--no-branch-graphs", "none of those")
-    .option("--pull-graphs", "graphs of pull requests")
-    .option("--no-pull-graphs", "none of those")
+    .option("--graph <name>", "the graph to run (usual: all jobs)")
+    .option("--fork-graph <name>", "the graph to run for pull requests from forks")
+    .option("--tags <pattern>", "tags that get a graph")
+    .option("--branch-graphs", "run graphs for the default branch and for tags")
+    .option("--no-branch-graphs", "run no graphs for them")
+    .option("--pull-graphs", "run graphs for pull requests")
+    .option("--no-pull-graphs", "run no graphs for them")
     .addOption(
-      new Option("--fork-graphs <when>", "graphs of pull requests from forks").choices([
-        "approved",
-        "always",
-        "never",
-        "usual",
-      ]),
+      new Option("--fork-graphs <when>", "when to run graphs for pull requests from forks").choices(
+        ["approved", "always", "never", "usual"],
+      ),
     )
     .addOption(
-      new Option("--fork-bench <when>", "measurements of them").choices([
+      new Option("--fork-bench <when>", "when to measure pull requests from forks").choices([
         "approved",
         "never",
         "usual",
       ]),
     )
-    .option("--fork-network", "let their jobs use the network")
+    .option("--fork-network", "let jobs of forks use the network")
     .option("--no-fork-network", "do not")
     .option(
       "--fork-platform <property=pattern>",
-      "a label that their jobs may ask for; may be repeated",
+      "a platform property that jobs of forks may ask for; may be repeated",
       repeated,
     )
     .addOption(
       new Option(
         "--fork-isolation <level>",
-        "what the sandbox of their jobs must stop; they wait for such a worker",
+        "the isolation that jobs of forks need; they wait for a worker that has it",
       ).choices(["strict", "sandbox", "any", "usual"]),
     )
-    .option("--suite <name>", "the suite by which commits are measured; usual: none")
+    .option("--suite <name>", "the benchmark suite for commits (usual: none)")
     .option("--bench-master", "measure each head of the default branch")
     .option("--no-bench-master", "do not")
     .option("--bench-releases", "measure each tag")
     .option("--no-bench-releases", "do not")
     .option(
       "--command <command=permission>",
-      "who may use a command in comments: read, triage, write, maintain, admin, nobody; may be repeated",
+      "the permission that a command in a comment needs: read, triage, write, maintain, admin, nobody; may be repeated",
       repeated,
     )
     .option(
       "--readers <permission>",
-      "the permission at the forge that lets a linked account read here; usual: nobody",
+      "the permission at the forge with which a linked account may read here (usual: nobody)",
     )
-    .option("--poll <duration>", "how often all is compared with the forge", pollOf);
+    .option("--poll <duration>", "how often the farm compares its state with the forge", pollOf);
 }
 
 function pollOf(text: string): number | "usual" {
@@ -108,13 +105,13 @@ function describeAdd(command: Command): void {
           policy: policyChangeOf(options),
         });
         if (!wanted.success) {
-          throw new Fault("invalid_argument", "say `github OWNER/NAME`, or `git` and an address");
+          throw new Fault("invalid_argument", "write `github OWNER/NAME`, or `git` and an address");
         }
         const added = await session.api.call(forgeEndpoints.addForgeRepository, {
           body: wanted.data,
         });
         return answer(session, options, added, () => [
-          `${added.name} is watched: ${added.defaultBranch} gets a graph at once, and whenever it moves.`,
+          `${added.name} is watched. ${added.defaultBranch} gets a graph now and after each push.`,
         ]);
       }),
     );
@@ -122,7 +119,7 @@ function describeAdd(command: Command): void {
 
 function describeList(command: Command): void {
   speaksToServer(command.command("list"))
-    .description("what is watched, and how that goes")
+    .description("list watched repositories and their state")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
@@ -135,7 +132,7 @@ function describeList(command: Command): void {
 
 function describeShow(command: Command): void {
   speaksToServer(command.command("show <repository>"))
-    .description("one of them: what is done with it, its pull requests, what failed")
+    .description("show a watched repository: settings, pull requests, failures")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
@@ -150,7 +147,7 @@ function describeShow(command: Command): void {
 
 function describeSet(command: Command): void {
   withPolicy(command.command("set <repository>"))
-    .description("change what is done with it; `usual` takes something back")
+    .description("change its settings; the value `usual` restores a default")
     .action((name: string, options: PolicyOptions) =>
       inSession(options, async (session) => {
         const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
@@ -158,14 +155,14 @@ function describeSet(command: Command): void {
         const changed = await session.api.call(forgeEndpoints.setForgePolicy, {
           body: { repository: name, policy: policyChangeOf(options) },
         });
-        return answer(session, options, changed, () => [`${changed.name} is dealt with anew.`]);
+        return answer(session, options, changed, () => [`${changed.name} has new settings.`]);
       }),
     );
 }
 
 function describeRemove(command: Command): void {
   speaksToServer(command.command("remove <repository>"))
-    .description("watch it no more; its graphs stay")
+    .description("stop watching it; its graphs are kept")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
@@ -173,7 +170,7 @@ function describeRemove(command: Command): void {
           body: { repository: name },
         });
         return answer(session, options, removed, () => [
-          `${removed.removed} is not watched any more.`,
+          `${removed.removed} is no longer watched.`,
         ]);
       }),
     );
@@ -181,28 +178,30 @@ function describeRemove(command: Command): void {
 
 function describeLook(command: Command): void {
   speaksToServer(command.command("look <repository>"))
-    .description("compare it with its forge at once")
+    .description("compare it with its forge now")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
         const looked = await session.api.call(forgeEndpoints.lookAtForgeRepository, {
           body: { repository: name },
         });
-        return answer(session, options, looked, () => [`${looked.name} is looked at.`]);
+        return answer(session, options, looked, () => [
+          `${looked.name} will be compared with its forge now.`,
+        ]);
       }),
     );
 }
 
 function describeApprove(command: Command): void {
   speaksToServer(command.command("approve <repository> <number> <commit>"))
-    .description("let the head of a pull request from a fork run: that commit, and no other")
+    .description("approve the head of a pull request from a fork: only this commit may run")
     .action((name: string, number: string, head: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");
         const pull = /^#?(\d{1,9})$/.exec(number)?.[1];
         if (pull === undefined) {
           const { Fault } = await import("#core/fault.ts");
-          throw new Fault("invalid_argument", `"${number}" is no number of a pull request`);
+          throw new Fault("invalid_argument", `"${number}" is not the number of a pull request`);
         }
         await session.api.call(forgeEndpoints.approvePull, {
           body: { repository: name, number: Number(pull), head },
@@ -216,7 +215,7 @@ function describeApprove(command: Command): void {
 
 function describeTest(command: Command): void {
   speaksToServer(command.command("test [repository]"))
-    .description("what is wrong with how a forge is set up")
+    .description("check the configuration of a forge")
     .action((name: string | undefined, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { forgeEndpoints } = await import("#api/endpoints/forge-endpoints.ts");

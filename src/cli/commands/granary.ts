@@ -22,28 +22,38 @@ export const describeGranary: Describe = (command, program) => {
   command.parent?.enablePositionalOptions();
   command.enablePositionalOptions();
   withData(command)
-    .option("--server <url>", "the farm behind it (GRANGE_SERVER; default: none)")
-    .option("--token-file <file>", "who asks: a file that holds a token (GRANGE_TOKEN)")
+    .option("--server <url>", "the farm to fetch from (GRANGE_SERVER; default: none)")
+    .option("--token-file <file>", "a file that contains your token (GRANGE_TOKEN)")
     .option(
       "--enrol <token-or-file>",
-      "an enrolment token: hand it in once, for a token of its own that lies in its directory (GRANGE_ENROL)",
+      "an enrolment token, which is exchanged once for a token of its own in its data directory (GRANGE_ENROL)",
     )
-    .option("--no-farm", "a cache of this machine alone, whatever GRANGE_SERVER says")
+    .option("--no-farm", "use no farm, and ignore GRANGE_SERVER")
     .option(
       "--limit <size>",
-      "what the store may come to (GRANGE_GRANARY_LIMIT; default 10G)",
+      "the maximum size of the store (GRANGE_GRANARY_LIMIT; default 10G)",
       size,
     )
-    .option("--port <n>", "the port that tools speak to; 0 takes any", numberFrom(0, 65_535), 0)
+    .option(
+      "--port <n>",
+      "the port for build tools; 0 selects a free port",
+      numberFrom(0, 65_535),
+      0,
+    )
     .addOption(
-      new Option("--upload <when>", "when results leave for the farm")
+      new Option("--upload <when>", "when to send results to the farm")
         .choices(["during", "soon", "after"])
         .default("soon"),
     )
-    .option("--bandwidth <size>", "a second, for fetching ahead and for uploads, each", size)
-    .option("--cross-check <share>", "of hits, make so many again and compare: 0.02", share, 0)
-    .option("--trust-disk", "give blobs without reading them first")
-    .option("--dune", "stand in for the daemon of dune 2, also where `grange exec` is not used")
+    .option("--bandwidth <size>", "bytes per second for prefetching and for uploads, each", size)
+    .option(
+      "--cross-check <share>",
+      "the share of hits to execute again and compare, such as 0.02",
+      share,
+      0,
+    )
+    .option("--trust-disk", "serve blobs without checking their digests")
+    .option("--dune", "replace the cache daemon of dune 2, also for builds without `grange exec`")
     .addOption(logLevel())
     .addOption(command.createOption("--end-with-parent").hideHelp())
     // Otherwise an unknown command is reported as an unexpected argument.
@@ -52,40 +62,51 @@ export const describeGranary: Describe = (command, program) => {
       const [unknown] = command.args;
       if (unknown !== undefined) {
         const known = command.commands.map((part) => part.name()).join(", ");
-        command.error(`error: there is no \`grange granary ${unknown}\`; there are ${known}`);
+        command.error(
+          `error: there is no command \`grange granary ${unknown}\`; the commands are ${known}`,
+        );
       }
       const { runGranary } = await import("../granary/run-granary.ts");
       await runGranary(options, program.version);
     });
-  ofRunning(command, "status", "what it has, what it is doing, and what is to be sent").action(
-    (options: OfGranary, self: Command) =>
-      asked(options, async (ask) => ask.status(placed(options, self))),
+  ofRunning(
+    command,
+    "status",
+    "show the contents and state of the granary, and what it has to send",
+  ).action((options: OfGranary, self: Command) =>
+    asked(options, async (ask) => ask.status(placed(options, self))),
   );
-  ofRunning(command, "builds", "the last builds of this machine").action(
+  ofRunning(command, "builds", "list the last builds of this machine").action(
     (options: OfGranary, self: Command) =>
       asked(options, async (ask) => ask.builds(placed(options, self))),
   );
-  ofRunning(command, "why", "what a build had from where, and why the rest was late or made")
-    .argument("[build]", "its id, or how that begins (default: the last one)")
+  ofRunning(
+    command,
+    "why",
+    "show the source of each result of a build, and why results were late or missing",
+  )
+    .argument("[build]", "the id of the build, or a prefix of it (default: the last build)")
     .action((build: string | undefined, options: OfGranary, self: Command) =>
       asked(options, async (ask) => ask.why(placed(options, self), build)),
     );
-  ofRunning(command, "trim", "remove what was used least lately, down to the limit").action(
+  ofRunning(command, "trim", "remove the least recently used results, down to the limit").action(
     (options: OfGranary, self: Command) =>
       asked(options, async (ask) => ask.trim(placed(options, self))),
   );
-  ofRunning(command, "stop", "end it, when it has written down what it knows").action(
+  ofRunning(command, "stop", "stop the granary, after it has saved its state").action(
     (options: OfGranary, self: Command) =>
       asked(options, async (ask) => ask.stop(placed(options, self))),
   );
-  ofRunning(command, "prefetch", "fetch what a build of this checkout needs, ahead of it")
-    .option("--dry-run", "only say what would be fetched")
-    .option("--commit <rev>", "of another commit than the one that is checked out")
+  ofRunning(command, "prefetch", "prefetch the results that a build of this checkout needs")
+    .option("--dry-run", "only print what would be fetched")
+    .option("--commit <rev>", "the commit (default: the current one)")
     .option("--project <name>", "whose results", projectName)
     .action((options: AheadOptions, self: Command) =>
       asked(options, async (ask) => ask.prefetch(placed(options, self))),
     );
-  const hooks = command.command("hooks").description("let Git tell it of checkouts");
+  const hooks = command
+    .command("hooks")
+    .description("install Git hooks that start prefetching after a checkout");
   hooks
     .command("install")
     .description(
@@ -93,11 +114,14 @@ export const describeGranary: Describe = (command, program) => {
     )
     .action((options: OfGranary) => asked(options, async (ask) => ask.hooks()));
   withExamples(command, [
-    ["for one machine, in the foreground", "granary"],
-    ["in front of a farm", "granary --server http://farm:8980 --token-file token"],
-    ["how it is doing", "granary status"],
-    ["why the last build waited, or made things anew", "granary why"],
-    ["what a build of another commit would need", "granary prefetch --dry-run --commit v1.2.0"],
+    ["run a granary without a farm, in the foreground", "granary"],
+    ["run a granary that uses a farm", "granary --server http://farm:8980 --token-file token"],
+    ["show its state", "granary status"],
+    ["show why the last build waited, or made results again", "granary why"],
+    [
+      "show what a build of another commit would need",
+      "granary prefetch --dry-run --commit v1.2.0",
+    ],
   ]);
 };
 
@@ -122,7 +146,7 @@ function placed<Options extends OfGranary>(options: Options, self: Command): Opt
 }
 
 function withData(command: Command): Command {
-  return command.option("--data <dir>", "its data directory (GRANGE_GRANARY_DATA)");
+  return command.option("--data <dir>", "the data directory of the granary (GRANGE_GRANARY_DATA)");
 }
 
 function size(text: string): number {

@@ -38,15 +38,18 @@ export const describeGrant: Describe = (command) => {
   );
   withExamples(command, [
     [
-      "alice may submit to try branches, with priorities up to 20",
+      "let alice submit to try branches, with priorities up to 20",
       "grant add alice submit --branch 'try/*' --priority-cap 20",
     ],
-    ["bob may look at two repositories", "grant add bob role:viewer web api"],
-    ["whether bob may read the logs of web, and by which grant", "grant check bob read-logs web"],
-    ["close an open farm, once somebody else has all rights", "grant remove anyone '*'"],
-    ["who may do what", "grant list"],
-    ["who may read the logs of web, and by which grant", "grant who web read-logs"],
-    ["what alice may do in the end, and until when her tokens are good", "grant of alice"],
+    ["let bob read two repositories", "grant add bob role:viewer web api"],
+    [
+      "check whether bob may read the logs of web, and by which grant",
+      "grant check bob read-logs web",
+    ],
+    ["close an open farm, after another principal has all rights", "grant remove anyone '*'"],
+    ["list all grants", "grant list"],
+    ["list who may read the logs of web, and by which grant", "grant who web read-logs"],
+    ["show all rights of alice, and until when her tokens are valid", "grant of alice"],
   ]);
 };
 
@@ -56,32 +59,32 @@ function where(command: Command, otherwise: string): Command {
       "--repository <pattern>",
       `repositories, where * stands for anything (default: ${otherwise})`,
     )
-    .option("--branch <pattern>", `branches, likewise (default: ${otherwise})`);
+    .option("--branch <pattern>", `branches, where * stands for anything (default: ${otherwise})`);
 }
 
 function describeAdd(command: Command): void {
   where(command.command("add <principal> <verb> [repositories...]"), "all")
     .description(
-      "let somebody do something, also in several repositories or projects; `anyone` stands for callers without a token",
+      "give a principal a right, for one or several repositories or projects; `anyone` means callers without a token",
     )
     .addOption(
       new Option("--priority-cap <n>", "the highest priority (default: no cap)").argParser(
         priorityNumber,
       ),
     )
-    .option("--top", "the class that nothing overtakes, too")
+    .option("--top", "also the top class, which starts before all others")
     .option(
       "--pool <pattern>",
-      "of `work`: pools to serve; of jobs: pools to ask for (default: all)",
+      "for `work`: pools to serve; for jobs: pools to ask for (default: all)",
     )
     .option(
       "--label <pattern>",
-      "what else jobs may ask of a worker, as NAME=VALUE (default: anything)",
+      "other platform properties that jobs may ask for, as NAME=VALUE (default: any)",
     )
-    .option("--size-class-cap <n>", "the greatest size class for jobs (default: any)", wholeNumber)
+    .option("--size-class-cap <n>", "the largest size class for jobs (default: any)", wholeNumber)
     .option(
       "--cost-cap <minutes>",
-      "how many minutes of workers a graph may be expected to take (default: any number)",
+      "the largest expected worker time of a graph, in minutes (default: no limit)",
       wholeNumber,
     )
     .action((principal: string, verb: string, repositories: string[], options: AddOptions) =>
@@ -112,7 +115,7 @@ function describeAdd(command: Command): void {
 
 function describeRemove(command: Command): void {
   where(command.command("remove <principal> <verb>"), "all of that verb")
-    .description("take a right away again; patterns are compared as they were written")
+    .description("remove a right; patterns must be the same as in the grant")
     .action((principal: string, verb: string, options: WhereOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
@@ -134,7 +137,7 @@ function describeRemove(command: Command): void {
 
 function describeList(command: Command): void {
   speaksToServer(command.command("list"))
-    .description("list all grants, or your own when you do not administer the farm")
+    .description("list all grants; without the right to administer the farm, only yours")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
@@ -146,7 +149,7 @@ function describeList(command: Command): void {
 
 function describeOf(command: Command): void {
   speaksToServer(command.command("of <principal>"))
-    .description("say what a principal may do: its grants, those of anyone, and its tokens")
+    .description("show the rights of a principal: its grants, those of `anyone`, and its tokens")
     .action((principal: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
@@ -163,7 +166,7 @@ function describeWho(command: Command): void {
     .description(
       "list who may do what in a repository or project, or on the whole farm, and by which grants",
     )
-    .option("--branch <branch>", "on this branch (default: on some branch)")
+    .option("--branch <branch>", "on this branch (default: on any branch)")
     .action((repository: string | undefined, verb: string | undefined, options: CheckOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
@@ -181,8 +184,8 @@ function describeWho(command: Command): void {
 
 function describeCheck(command: Command): void {
   speaksToServer(command.command("check <principal> <verb> [repository]"))
-    .description("say whether somebody may do something, and by which grant; exits with 1 for no")
-    .option("--branch <branch>", "on this branch (default: on none)")
+    .description("check whether a principal has a right, and by which grant; exits with 1 if not")
+    .option("--branch <branch>", "on this branch (default: on no branch)")
     .action(
       (principal: string, verb: string, repository: string | undefined, options: CheckOptions) =>
         inSession(options, async (session) => {
@@ -217,7 +220,7 @@ function narrowedBy({ pool, label, sizeClassCap, costCap }: AddOptions) {
 function plainVerb(written: string): Verb {
   const verb = Verb.safeParse(written);
   if (verb.success) return verb.data;
-  throw new UsageError(`"${written}" is no verb; there are ${Verb.options.join(", ")}`);
+  throw new UsageError(`"${written}" is not a verb; the verbs are ${Verb.options.join(", ")}`);
 }
 
 function verbOf(written: string): Verb | "*" | RoleVerb {
@@ -227,6 +230,6 @@ function verbOf(written: string): Verb | "*" | RoleVerb {
   if (role.success) return role.data;
   if (written === "*") return "*";
   throw new UsageError(
-    `"${written}" is no verb; there are ${Verb.options.join(", ")}, '*', and role:NAME`,
+    `"${written}" is not a verb; the verbs are ${Verb.options.join(", ")}, '*', and role:NAME`,
   );
 }

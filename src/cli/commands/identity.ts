@@ -13,7 +13,7 @@ interface AddOptions extends CommonOptions {
 
 export const describeIdentity: Describe = (command) => {
   speaksToServer(command.command("list"))
-    .description("list who has signed in at the identity provider, and under which name")
+    .description("list users of the identity provider and their principals")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
@@ -22,9 +22,9 @@ export const describeIdentity: Describe = (command) => {
       }),
     );
   speaksToServer(command.command("add <principal>"))
-    .description("say which principal a subject of the provider is, before it signs in")
-    .requiredOption("--subject <text>", "the subject, as the provider names it (`sub`)")
-    .option("--issuer <url>", "the provider (default: the farm's own)")
+    .description("set the principal of a user of the provider, before the first sign-in")
+    .requiredOption("--subject <text>", "the `sub` of the user at the provider")
+    .option("--issuer <url>", "the provider (default: the one of the farm)")
     .action((principal: string, options: AddOptions) =>
       inSession(options, async (session) => {
         const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
@@ -35,7 +35,9 @@ export const describeIdentity: Describe = (command) => {
       }),
     );
   speaksToServer(command.command("remove <principal>"))
-    .description("free a name for whoever signs in with it next, and sign out who has it")
+    .description(
+      "remove the user of a principal, and sign the user out; the next user who signs in with this name gets it",
+    )
     .action((principal: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
@@ -46,8 +48,8 @@ export const describeIdentity: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["who came from the provider", "identity list"],
-    ["the next alice@farm.example is another person", "identity remove alice@farm.example"],
+    ["list users of the provider", "identity list"],
+    ["let another person sign in as alice@farm.example", "identity remove alice@farm.example"],
   ]);
 };
 

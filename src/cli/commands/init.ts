@@ -6,7 +6,7 @@ import { inSession } from "../session.ts";
 
 export const describeInit: Describe = (command) => {
   answersJson(command)
-    .argument("[dir]", "the repository (default: the one you stand in)")
+    .argument("[dir]", "the repository (default: the current one)")
     .addOption(
       new Option(
         "--from <source>",
@@ -15,7 +15,7 @@ export const describeInit: Describe = (command) => {
         .choices(["auto", "files", "workflows"])
         .default("auto"),
     )
-    .option("--force", "write over definitions that are there")
+    .option("--force", "overwrite existing definitions")
     .option("--dry-run", "print what would be written, and write nothing")
     .action((dir: string | undefined, options: InitOptions) =>
       inSession(options, async (session) => {
@@ -24,10 +24,10 @@ export const describeInit: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["first definitions for the repository you stand in, written to .grange/", "init"],
-    ["see first what would be written for another one", "init ../other --dry-run"],
+    ["write first definitions for the current repository to .grange/", "init"],
+    ["print what would be written for another repository", "init ../other --dry-run"],
     [
-      "jobs of .github/workflows alone, over what an earlier init wrote",
+      "only jobs of .github/workflows, overwriting the files of an earlier init",
       "init --from workflows --force",
     ],
   ]);

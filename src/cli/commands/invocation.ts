@@ -19,8 +19,8 @@ const mostFailed = 100;
 export const describeInvocation: Describe = (command) => {
   speaksToServer(command)
     .argument("<id>", "the invocation's id, as its tool prints it")
-    .option("--project <name>", "its project, which tools call an instance", "default")
-    .option("--cancel", "cancel it: what it waits for ends, what it asks for later is refused")
+    .option("--project <name>", "its project, which REv2 calls the instance name", "default")
+    .option("--cancel", "cancel it: its actions are cancelled, and later requests are refused")
     .action((id: string, options: InvocationOptions) =>
       inSession(options, async (session) => {
         const { invocationEndpoints } = await import("#api/endpoints/invocation-endpoints.ts");
@@ -51,10 +51,10 @@ export const describeInvocation: Describe = (command) => {
     );
   withExamples(command, [
     [
-      "how it went, what failed, and what it waits for",
+      "show its state, failures, and what it waits for",
       "invocation 6a0fd2de-1d4f-4b6c-9f0b-0f6a9d0b8a11",
     ],
-    ["end it, in a project of its own", "invocation 6a0fd2de-… --project app --cancel"],
+    ["cancel an invocation of another project", "invocation 6a0fd2de-… --project app --cancel"],
   ]);
 };
 

@@ -15,9 +15,12 @@ interface InvocationsOptions extends CommonOptions {
 
 export const describeInvocations: Describe = (command) => {
   speaksToServer(command)
-    .option("--project <name>", "only those of a project, which tools call an instance")
-    .option("--commit <sha>", "only those that said they build this commit, or one that begins so")
-    .option("--limit <n>", "how many at most (default: 20)", wholeNumber)
+    .option(
+      "--project <name>",
+      "only invocations of this project, which REv2 calls the instance name",
+    )
+    .option("--commit <sha>", "only invocations that built this commit; a prefix is enough")
+    .option("--limit <n>", "the largest number of invocations to list (default: 20)", wholeNumber)
     .action((options: InvocationsOptions) =>
       inSession(options, async (session) => {
         const { invocationEndpoints } = await import("#api/endpoints/invocation-endpoints.ts");
@@ -28,7 +31,7 @@ export const describeInvocations: Describe = (command) => {
         return answer(session, options, list, () =>
           list.invocations.length === 0
             ? [
-                "No build tool has asked this farm for anything yet. Its page /connect says how to point one here.",
+                "No build tool has used this farm yet. The page /connect shows how to configure one.",
               ]
             : tableLines([
                 ["invocation", "state", "project", "what", "who", "actions", "began"],
@@ -46,9 +49,9 @@ export const describeInvocations: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["what build tools did lately", "invocations"],
+    ["list recent invocations", "invocations"],
     [
-      "everything that built the commit that is checked out",
+      "list invocations that built the current commit",
       "invocations --commit $(git rev-parse HEAD)",
     ],
   ]);

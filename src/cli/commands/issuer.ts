@@ -15,7 +15,7 @@ interface AddOptions extends CommonOptions {
 export const describeIssuer: Describe = (command) => {
   describeAdd(command);
   speaksToServer(command.command("list"))
-    .description("list whose signed tokens count")
+    .description("list trusted issuers of signed tokens")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
@@ -24,7 +24,7 @@ export const describeIssuer: Describe = (command) => {
       }),
     );
   speaksToServer(command.command("remove <name>"))
-    .description("let its tokens count no more")
+    .description("stop accepting its tokens")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
@@ -34,20 +34,25 @@ export const describeIssuer: Describe = (command) => {
     );
   withExamples(command, [
     [
-      "workflows of one repository at GitHub act as ci-app",
+      "let workflows of one repository at GitHub act as ci-app",
       "issuer add github https://token.actions.githubusercontent.com --audience https://farm.example " +
         "--subject 'repo:org/app:ref:refs/heads/*' --principal ci-app",
     ],
-    ["what ci-app may do is said as for everybody", "grant add ci-app submit --repository app"],
+    ["give ci-app a right", "grant add ci-app submit --repository app"],
   ]);
 };
 
 function describeAdd(command: Command): void {
   speaksToServer(command.command("add <name> <url>"))
-    .description("let signed tokens (JWT) of a CI or a cloud count, as a principal of this farm")
-    .requiredOption("--audience <text>", "for whom they must be made out (`aud`)")
-    .requiredOption("--subject <pattern>", "what they must be about (`sub`); * stands for anything")
-    .requiredOption("--principal <name>", "as whom they count")
+    .description(
+      "accept signed tokens (JWT) of a CI system or a cloud, as a principal of this farm",
+    )
+    .requiredOption("--audience <text>", "the audience (`aud`) that the tokens must have")
+    .requiredOption(
+      "--subject <pattern>",
+      "the subject (`sub`) that the tokens must have; * stands for anything",
+    )
+    .requiredOption("--principal <name>", "the principal that the tokens stand for")
     .action((name: string, url: string, options: AddOptions) =>
       inSession(options, async (session) => {
         const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
@@ -61,7 +66,7 @@ function describeAdd(command: Command): void {
 
 function issuerLines(issuers: readonly ListedIssuer[]): string[] {
   return tableLines([
-    ["name", "issuer", "audience", "subject", "counts as", "by"],
+    ["name", "issuer", "audience", "subject", "principal", "by"],
     ...issuers.map((issuer) => [
       issuer.name,
       printableLine(issuer.url),

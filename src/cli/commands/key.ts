@@ -16,22 +16,22 @@ export const describeKey: Describe = (command) => {
   describeList(command);
   describeRevoke(command);
   withExamples(command, [
-    ["a new key; it stays on this machine", "key create release-2026"],
-    ["let its signatures count", "key trust release-2026 ed25519:PUBLIC"],
-    ["end that, and with it all it signed", "key revoke release-2026"],
+    ["create a key on this machine", "key create release-2026"],
+    ["trust its signatures", "key trust release-2026 ed25519:PUBLIC"],
+    ["stop trusting the key, and all signatures of it", "key revoke release-2026"],
   ]);
 };
 
 function describeCreate(command: Command): void {
   answersJson(command.command("create <name>"))
-    .description("make a key for signing, and print its public half")
-    .option("--out <file>", "where the private half goes (default: NAME.key)")
+    .description("create a signing key, and print its public key")
+    .option("--out <file>", "the file of the private key (default: NAME.key)")
     .action((name: string, options: CreateOptions) =>
       inSession(options, async (session) => {
         const file = options.out ?? `${name}.key`;
         const publicKey = await createKeyFile(file);
         session.terminal.notes.line(
-          `${file} holds the private half: keep it, and give it to nobody. The public half:`,
+          `${file} contains the private key: keep it secret. The public key:`,
         );
         return answer(session, options, { name, file, publicKey }, () => [publicKey]);
       }),
@@ -40,7 +40,7 @@ function describeCreate(command: Command): void {
 
 function describeTrust(command: Command): void {
   speaksToServer(command.command("trust <name> <public-or-file>"))
-    .description("let the signatures of a key count from now on")
+    .description("trust the signatures of a key")
     .action((name: string, textOrFile: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { keyEndpoints } = await import("#api/endpoints/key-endpoints.ts");
@@ -53,7 +53,7 @@ function describeTrust(command: Command): void {
 
 function describeList(command: Command): void {
   speaksToServer(command.command("list"))
-    .description("list the keys whose signatures count, and those that were revoked")
+    .description("list trusted and revoked keys")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { keyEndpoints } = await import("#api/endpoints/key-endpoints.ts");
@@ -77,7 +77,7 @@ function describeList(command: Command): void {
 
 function describeRevoke(command: Command): void {
   speaksToServer(command.command("revoke <name>"))
-    .description("end the trust in a key, and in all that it signed")
+    .description("stop trusting a key, and all signatures of it")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { keyEndpoints } = await import("#api/endpoints/key-endpoints.ts");

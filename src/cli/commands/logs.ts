@@ -22,26 +22,26 @@ interface LogsOptions extends CommonOptions, LineOptions {
 
 export const describeLogs: Describe = (command) => {
   withLineOptions(speaksToServer(command))
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
     .argument("<job>", "the job's name")
-    .option("-f, --follow", "go on printing until the run is over")
-    .option("--run <n>", "which run (default: the latest)")
+    .option("-f, --follow", "print new lines until the run ends")
+    .option("--run <n>", "the run (default: the latest)")
     .option(
       "--batch <n>",
-      "of a chunked job: which batch (default: the last that failed)",
+      "the batch of a chunked job (default: the last that failed)",
       wholeNumber,
     )
-    .option("--errors", "only the lines that the job's definition counts as errors")
+    .option("--errors", "only lines that the definition of the job marks as errors")
     .action((graph: string, job: string, options: LogsOptions) =>
       inSession(options, (session) => printRun(session, graph, job, options)),
     );
   withExamples(command, [
-    ["what the latest run of lint printed", "logs latest lint"],
-    ["watch tests while it runs", "logs latest tests -f"],
-    ["which lines were errors, with their numbers", "logs latest tests --errors"],
+    ["print the log of the latest run of lint", "logs latest lint"],
+    ["follow the log of tests while it runs", "logs latest tests -f"],
+    ["print error lines with their numbers", "logs latest tests --errors"],
     ["the last 50 lines", "logs latest tests --tail 50"],
-    ["which lines contain a text", 'logs latest tests --search "out of memory"'],
-    ["the first run, as bytes", "logs 3f2a tests --run 1 > tests.log"],
+    ["find lines that contain a text", 'logs latest tests --search "out of memory"'],
+    ["save the log of the first run", "logs 3f2a tests --run 1 > tests.log"],
   ]);
 };
 
@@ -54,7 +54,7 @@ function printErrors(
   const errors = runList.find((run) => run.number === number)?.errorLines ?? [];
   return answer(session, options, errors, () =>
     errors.length === 0
-      ? [`${job.name}, run ${number}: no line counts as an error.`]
+      ? [`${job.name}, run ${number}: no line is marked as an error.`]
       : tableLines(errors.map(({ line, text }) => [String(line), printableLine(text)])),
   );
 }

@@ -5,7 +5,7 @@ import { inSession } from "../session.ts";
 
 export const describeMan: Describe = (command, program) => {
   command
-    .argument("[command]", "the command; without it, the page of grange itself")
+    .argument("[command]", "the command (default: grange itself)")
     .option("--write <dir>", "write all pages to a directory")
     .action((name: string | undefined, { write }: { readonly write?: string }) =>
       inSession({}, async ({ terminal }) => {
@@ -31,7 +31,7 @@ export const describeMan: Describe = (command, program) => {
       }),
     );
   withExamples(command, [
-    ["read the page of a command, without an installed one", "man retrigger | man -l -"],
-    ["make all pages", "man --write /usr/local/share/man/man1"],
+    ["read the page of a command without installing it", "man retrigger | man -l -"],
+    ["write all pages", "man --write /usr/local/share/man/man1"],
   ]);
 };

@@ -13,9 +13,14 @@ interface McpOptions extends CommonOptions {
 export const describeMcp: Describe = (command, program) => {
   command
     .option("--server <url>", "the farm's address (GRANGE_SERVER; default http://127.0.0.1:8980)")
-    .option("--token-file <file>", "who asks: a file that holds a token (GRANGE_TOKEN)")
-    .option("--http", "serve over HTTP on this machine; each request brings its own token")
-    .option("--port <n>", "the port for --http; 0 chooses a free one", numberFrom(0, 65_535), 8_983)
+    .option("--token-file <file>", "a file that contains your token (GRANGE_TOKEN)")
+    .option("--http", "serve over HTTP on this machine; each request must contain a token")
+    .option(
+      "--port <n>",
+      "the port for --http; 0 selects a free port",
+      numberFrom(0, 65_535),
+      8_983,
+    )
     .action((options: McpOptions) =>
       inSession(options, async ({ api, config, terminal }) => {
         const { told } = stopRequest(false);
@@ -40,9 +45,9 @@ export const describeMcp: Describe = (command, program) => {
       }),
     );
   withExamples(command, [
-    ["an assistant starts it like this, and speaks to it on stdin and stdout", "mcp"],
+    ["an assistant starts this command and uses its stdin and stdout", "mcp"],
     [
-      "the same for a farm elsewhere",
+      "the same for a farm on another machine",
       "mcp --server https://farm:8980 --token-file ~/.grange-token",
     ],
     ["over HTTP, for assistants that connect to an address", "mcp --http --port 8983"],

@@ -41,9 +41,9 @@ test("what the options leave out stays as it is", () => {
 });
 
 test.each([
-  { options: {}, says: "say what its figure is" },
+  { options: {}, says: "choose the figure of the metric" },
   { options: { within: 1, percentile: "90" }, says: "exclude each other" },
-  { options: { goal: "95" }, says: "--goal is of a share" },
+  { options: { goal: "95" }, says: "--goal needs a share" },
   { options: { percentile: "x" }, says: "--percentile takes a number from 0 to 100" },
 ])("$options is refused: $says", ({ options, says }) => {
   expect(() => metricOf(options, undefined)).toThrow(says);

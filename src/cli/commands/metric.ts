@@ -27,22 +27,22 @@ export const describeMetric: Describe = (command) => {
   addSet(command);
   addRecord(command);
   withExamples(command, [
-    ["all metrics, and which one is the metric of record", "metric list"],
+    ["list all metrics, and the metric of record", "metric list"],
     [
-      "the share of jobs that start within 15 minutes, 95 % is good enough",
+      "the share of jobs that start within 15 minutes, with a goal of 95 %",
       "metric set waiting --measure wait --within 15m --goal 95",
     ],
     [
-      "how long nine of ten graphs take at the most, as what the farm is measured by",
+      "the 90th percentile of the duration of graphs, as the metric of record",
       "metric set end --measure end-to-end --percentile 90 --record",
     ],
-    ["measure the farm by another one", "metric record waiting"],
+    ["choose another metric of record", "metric record waiting"],
   ]);
 };
 
 function addList(command: Command): void {
   speaksToServer(command.command("list"))
-    .description("all metrics with their values")
+    .description("list all metrics with their values")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { timesEndpoints } = await import("#api/endpoints/times-endpoints.ts");
@@ -57,21 +57,23 @@ function addList(command: Command): void {
 
 function addSet(command: Command): void {
   speaksToServer(command.command("set <name>"))
-    .description("sets what a metric measures; it holds for the past, too")
+    .description("set what a metric measures; this also changes its past values")
     .addOption(
-      new Option("--measure <what>", "what is measured (default: as it is set, else wait)").choices(
+      new Option("--measure <what>", "the measure (default: the current one, else wait)").choices(
         MetricMeasure.options,
       ),
     )
-    .option("--within <duration>", "the metric is the share that lies within this time", durationMs)
-    .option("--goal <percent>", "of a share: what is good enough, such as 95")
+    .option("--within <duration>", "the metric is the share of runs within this time", durationMs)
+    .option("--goal <percent>", "the goal of a share in percent, such as 95")
     .option("--percentile <n>", "the metric is this percentile")
     .addOption(
-      new Option("--by <what>", "also by branch, pool or kind").choices(TimesGrouping.options),
+      new Option("--by <what>", "also show it by branch, pool or kind").choices(
+        TimesGrouping.options,
+      ),
     )
     .option("--select <selection>", "only runs of these jobs")
-    .option("--window <duration>", "how far back it looks, from 1m to 366d", durationMs)
-    .option("--record", "makes it the metric of record: the one by which the farm is measured")
+    .option("--window <duration>", "the period before now that counts, from 1m to 366d", durationMs)
+    .option("--record", "make it the metric of record, the main metric of the farm")
     .action((name: string, options: SetOptions) =>
       inSession(options, async (session) => {
         const { timesEndpoints } = await import("#api/endpoints/times-endpoints.ts");
@@ -89,7 +91,7 @@ function addSet(command: Command): void {
 
 function addRecord(command: Command): void {
   speaksToServer(command.command("record <name>"))
-    .description("makes a metric the one by which the farm is measured")
+    .description("make a metric the metric of record, the main metric of the farm")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { timesEndpoints } = await import("#api/endpoints/times-endpoints.ts");
@@ -112,11 +114,11 @@ export function metricOf(options: SetOptions, before: SetMetric | undefined): Se
   const known = before && settingsOf(before);
   const { within, goal, percentile } = options;
   if (percentile !== undefined && (within !== undefined || goal !== undefined)) {
-    throw new UsageError("--percentile and --within exclude each other: a metric has one figure");
+    throw new UsageError("--percentile and --within exclude each other");
   }
   const figure = figureOf(options, known?.figure);
   if (figure === undefined) {
-    throw new UsageError("say what its figure is: --within DURATION, or --percentile N");
+    throw new UsageError("choose the figure of the metric: --within DURATION, or --percentile N");
   }
   return {
     ...known,
@@ -148,7 +150,7 @@ function figureOf(
         : undefined
       : within / 1_000;
   if (within === undefined && goal === undefined) return known;
-  if (withinSeconds === undefined) throw new UsageError("--goal is of a share: add --within");
+  if (withinSeconds === undefined) throw new UsageError("--goal needs a share: add --within");
   const kept = known?.kind === "share" ? known.goal : null;
   return {
     kind: "share",

@@ -13,18 +13,18 @@ interface PriorityOptions extends CommonOptions {
 
 export const describePriority: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
-    .argument("[priority]", "from -1000 to 1000; higher is sooner", priorityNumber)
-    .option("--job <name>", "of this job alone: its own, added to that of the graph")
-    .option("--top", "put it into the class that nothing overtakes")
-    .option("--no-top", "take it out of that class")
-    .option("--reason <text>", "why, for those who ask later")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
+    .argument("[priority]", "from -1000 to 1000; a higher number starts sooner", priorityNumber)
+    .option("--job <name>", "only this job; its priority is added to the priority of the graph")
+    .option("--top", "put it into the top class, which starts before all others")
+    .option("--no-top", "take it out of the top class")
+    .option("--reason <text>", "the reason, which others can read later")
     .action((graph: string, priority: number | undefined, options: PriorityOptions) =>
       inSession(options, async (session) => {
         const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
         const { job, top, reason } = options;
         if (priority === undefined && top === undefined)
-          throw new UsageError("say how soon: a priority such as 50, --top or --no-top");
+          throw new UsageError("give a priority such as 50, or --top or --no-top");
         const changed = await session.api.call(rerunEndpoints.setPriority, {
           params: { graph },
           body: {
@@ -46,9 +46,9 @@ export const describePriority: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["sooner than others", "priority 3f2a 50 --reason 'blocks the release'"],
-    ["before everything, with a grant for it", "priority 3f2a --top"],
-    ["one job of it sooner than the others", "priority latest 20 --job build"],
-    ["later than others", "priority latest -20"],
+    ["before other graphs", "priority 3f2a 50 --reason 'blocks the release'"],
+    ["before all other graphs; needs a grant", "priority 3f2a --top"],
+    ["one job before the other jobs of the graph", "priority latest 20 --job build"],
+    ["after other graphs", "priority latest -20"],
   ]);
 };

@@ -18,15 +18,18 @@ interface ProjectOptions extends CommonOptions {
 export const describeProject: Describe = (command) => {
   speaksToServer(command)
     .argument("[projects...]", "instance names", oneMoreProject)
-    .option("--remove", "remove them, if they have no blobs")
-    .option("--empty", "with --remove: all that have no blobs")
-    .option("--with-blobs", "with --remove: blobs that nobody asked for within 3 hours, too")
+    .option("--remove", "remove the projects, if they have no blobs")
+    .option("--empty", "with --remove: all projects without blobs")
+    .option(
+      "--with-blobs",
+      "with --remove: also projects with blobs that nobody has requested for 3 hours",
+    )
     .action((names: string[], options: ProjectOptions) =>
       inSession(options, async (session) => {
         const { projectEndpoints } = await import("#api/endpoints/project-endpoints.ts");
         const { remove = false, empty = false, withBlobs = false } = options;
         if (!remove) {
-          if (empty || withBlobs) throw new UsageError("--empty and --with-blobs go with --remove");
+          if (empty || withBlobs) throw new UsageError("--empty and --with-blobs need --remove");
           const all = await session.api.call(projectEndpoints.projects, {});
           const projects = all.filter(
             ({ name }) => names.length === 0 || names.includes(name ?? ""),
@@ -34,7 +37,7 @@ export const describeProject: Describe = (command) => {
           return answer(session, options, projects, () => projectLines(projects));
         }
         if (names.length === 0 && !empty)
-          throw new UsageError("which projects? Name them, or say --empty");
+          throw new UsageError("name the projects to remove, or use --empty");
         const { removed, kept } = await session.api.call(projectEndpoints.removeProjects, {
           body: { names, empty, withBlobs },
         });
@@ -47,12 +50,9 @@ export const describeProject: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["which projects there are, who began them, what they hold", "project"],
-    ["all that have no blobs go", "project --remove --empty"],
-    [
-      "two that nobody needs go with what they hold",
-      "project old/tools test7 --remove --with-blobs",
-    ],
+    ["list projects, who created them, and their contents", "project"],
+    ["remove all projects without blobs", "project --remove --empty"],
+    ["remove two projects with their contents", "project old/tools test7 --remove --with-blobs"],
   ]);
 };
 
@@ -62,9 +62,9 @@ function oneMoreProject(name: string, before: readonly string[] = []): string[] 
 }
 
 function projectLines(projects: readonly Project[]): string[] {
-  if (projects.length === 0) return ["There is no project beside `default`."];
+  if (projects.length === 0) return ["There is only the project `default`."];
   return tableLines([
-    ["project", "begun by", "begun", "blobs", "size", "repositories"],
+    ["project", "created by", "begun", "blobs", "size", "repositories"],
     ...projects.map(({ name, directory, begunBy, begunAt, blobs, bytes, repositories }) => [
       printableLine(name ?? `(${directory})`),
       printableLine(begunBy ?? "-"),

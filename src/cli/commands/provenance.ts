@@ -18,12 +18,14 @@ interface ProvenanceOptions extends CommonOptions {
 }
 
 export const describeProvenance: Describe = (command) => {
-  speaksToServer(command.argument("<output-or-digest>", "a file that a job made, or its SHA-256"))
-    .description("say which run made an output, of which commit, as the farm has signed it")
-    .option("--check", "end with 1 unless the signature holds and is about this very output")
+  speaksToServer(
+    command.argument("<output-or-digest>", "an output of a job: a file, or its SHA-256"),
+  )
+    .description("show the signed statement about an output: which run of which commit made it")
+    .option("--check", "exit with 1 unless the signature is valid and matches this output")
     .option(
       "--key <public-or-file>",
-      "check with this public key, not with what the farm says is its own",
+      "check with this public key instead of the key that the farm sends",
     )
     .action((output: string, options: ProvenanceOptions) =>
       inSession(options, async (session) => {
@@ -40,22 +42,22 @@ export const describeProvenance: Describe = (command) => {
         const envelopes = (options.check === true ? good : checked).map(({ envelope }) => envelope);
         answer(session, options, { ...provenance, envelopes }, () => checked.flatMap(linesOf));
         if (options.check !== true || good.length > 0) return exitCodes.ok;
-        session.terminal.notes.line("No signature holds for this output.");
+        session.terminal.notes.line("There is no valid signature for this output.");
         return exitCodes.failed;
       }),
     );
   withExamples(command, [
-    ["who made this file, of what", "provenance dist/app.tar"],
+    ["show which run made a file", "provenance dist/app.tar"],
     [
-      "in a release script: only what the farm made",
+      "in a release script: accept only files that the farm made",
       "provenance dist/app.tar --check --key farm.pub",
     ],
-    ["the envelopes, for other tools", "provenance dist/app.tar --json"],
+    ["print the signed envelopes, for other tools", "provenance dist/app.tar --json"],
   ]);
 };
 
 function linesOf({ found }: Checked): string[] {
-  if (found.kind === "refused") return [`NOT to be believed: ${found.problem}.`];
+  if (found.kind === "refused") return [`NOT VALID: ${found.problem}.`];
   const { statement } = found;
   const { externalParameters: said } = statement.predicate.buildDefinition;
   const { builder, metadata } = statement.predicate.runDetails;
@@ -83,7 +85,7 @@ async function hashOf(output: string): Promise<string> {
     await pipeline(createReadStream(output), hash);
   } catch (reason) {
     throw new UsageError(
-      `${output} is no digest, and cannot be read as a file: ${messageOf(reason)}`,
+      `${output} is not a digest, and cannot be read as a file: ${messageOf(reason)}`,
     );
   }
   return hash.digest("hex");

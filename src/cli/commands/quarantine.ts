@@ -13,21 +13,21 @@ interface QuarantineOptions extends CommonOptions {
 /** `grange quarantine`: results that differed when they were made again. */
 export const describeQuarantine: Describe = (command) => {
   speaksToServer(command)
-    .argument("[tool]", "whose result, as the list says: ccache, reapi")
-    .argument("[key]", "its key")
-    .option("--project <name>", "of which project", projectName, "default")
-    .option("--made-from", "put what builds made after they were given it there, too")
+    .argument("[tool]", "the tool of the result, as in the list: ccache, reapi")
+    .argument("[key]", "the key of the result")
+    .option("--project <name>", "the project of the result", projectName, "default")
+    .option("--made-from", "also quarantine results that builds made after they had received it")
     .option(
       "--release",
-      "let it out, and what is there because of it: made anew when it is asked for",
+      "delete it, and results that were quarantined because of it; the next build makes them again",
     )
     .action((tool: string | undefined, key: string | undefined, options: QuarantineOptions) =>
       inSession(options, async (session) => {
         const { granaryEndpoints } = await import("#api/endpoints/granary-endpoints.ts");
         const { project, madeFrom = false, release = false } = options;
-        if (madeFrom && release) throw new UsageError("either --made-from or --release");
+        if (madeFrom && release) throw new UsageError("give only one of --made-from and --release");
         if ((madeFrom || release) && key === undefined) {
-          throw new UsageError("which result? `grange quarantine` names them by tool and key");
+          throw new UsageError("name a result by tool and key; `grange quarantine` lists them");
         }
         const isMeant = { project, namespace: tool ?? "", key: key ?? "" };
         const found = madeFrom
@@ -46,8 +46,11 @@ export const describeQuarantine: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["what is in quarantine, who wrote it, and who was given it", "quarantine"],
-    ["what was made from one goes there, too", "quarantine ccache 78/ca225a8 --made-from"],
-    ["one that differed by a clock is made anew", "quarantine ccache 78/ca225a8 --release"],
+    ["list results in quarantine, their writers, and the builds that received them", "quarantine"],
+    ["also quarantine results that were made from one", "quarantine ccache 78/ca225a8 --made-from"],
+    [
+      "release a result that contained a time, so that it is made again",
+      "quarantine ccache 78/ca225a8 --release",
+    ],
   ]);
 };

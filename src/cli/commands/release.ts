@@ -9,10 +9,10 @@ interface ReleaseOptions extends CommonOptions {
 
 export const describeRelease: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
     .argument("<job>", "the breakpoint")
-    .option("--stop", "let it fail: what needs it is skipped")
-    .option("--reason <text>", "why, for those who ask later")
+    .option("--stop", "let it fail: jobs that need it are skipped")
+    .option("--reason <text>", "the reason, which others can read later")
     .action((graph: string, job: string, options: ReleaseOptions) =>
       inSession(options, async (session) => {
         const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
@@ -31,7 +31,7 @@ export const describeRelease: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["let the graph go on", "release latest sign-off"],
-    ["end it there", 'release 3f2a sign-off --stop --reason "crash on start, see 4711"'],
+    ["continue the graph", "release latest sign-off"],
+    ["stop the graph there", 'release 3f2a sign-off --stop --reason "crash on start, see 4711"'],
   ]);
 };

@@ -19,17 +19,17 @@ interface ReportOptions extends CommonOptions {
 
 export const describeReport: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
     .argument("<job>", "a job whose definition says `outside: true`")
-    .option("--started", "it has begun; without this, that it has ended")
-    .option("--outcome <how>", "succeeded, failed, timed_out … of a run that has ended")
-    .option("--exit-code <n>", "of its process", wholeNumber)
-    .option("--message <text>", "for people")
-    .option("--run <n>", "which run (default: the one under way, or the next)", wholeNumber)
-    .option("--number <name=value>", "a number that it told; may be repeated", repeated)
-    .option("--output <path=hash/size>", "a file that is in the project of the graph", repeated)
-    .option("--reporter <name>", "which machine it was (default: who you are)")
-    .option("--id <id>", "names the report: sent again, it changes nothing (default: random)")
+    .option("--started", "report that it has started (default: that it has ended)")
+    .option("--outcome <how>", "the outcome of the run: succeeded, failed, timed_out …")
+    .option("--exit-code <n>", "the exit code of its process", wholeNumber)
+    .option("--message <text>", "a message for people")
+    .option("--run <n>", "the run (default: the current one, or the next)", wholeNumber)
+    .option("--number <name=value>", "a number that the run reported; may be repeated", repeated)
+    .option("--output <path=hash/size>", "an output file that is in the project of the graph", repeated)
+    .option("--reporter <name>", "the machine that ran it (default: your name)")
+    .option("--id <id>", "the id of the report: a second report with this id changes nothing (default: random)")
     .action((graph: string, job: string, options: ReportOptions) =>
       inSession(options, async (session) => {
         const { jobEndpoints } = await import("#api/endpoints/job-endpoints.ts");
@@ -39,17 +39,23 @@ export const describeReport: Describe = (command) => {
           body: report,
         });
         return answer(session, options, taken, () => [
-          `${job}, run ${taken.run}: ${taken.state}${taken.known ? " (reported before)" : ""}.`,
+          `${job}, run ${taken.run}: ${taken.state}${taken.known ? " (already reported)" : ""}.`,
         ]);
       }),
     );
   withExamples(command, [
-    ["a machine of the lab has begun", "report latest device-test --started --reporter lab-7"],
     [
-      "it passed, and this is its score",
+      "a machine of the lab has started a job",
+      "report latest device-test --started --reporter lab-7",
+    ],
+    [
+      "the job succeeded, with a score",
       "report latest device-test --outcome succeeded --number score=42.5",
     ],
-    ["from a script that may try again", "report 3f2a device-test --outcome failed --id build-17"],
+    [
+      "from a script that may repeat the report",
+      "report 3f2a device-test --outcome failed --id build-17",
+    ],
   ]);
 };
 
@@ -57,10 +63,10 @@ function reportFrom(options: ReportOptions) {
   const isStarted = options.started === true;
   const outcome = RunOutcome.safeParse(options.outcome);
   if (isStarted === (options.outcome !== undefined))
-    throw new UsageError("say either --started, or with which --outcome it ended");
+    throw new UsageError("give --started, or --outcome with the outcome of the run");
   if (!isStarted && !outcome.success)
     throw new UsageError(
-      `"${options.outcome}" is no outcome; there are ${RunOutcome.options.join(", ")}`,
+      `"${options.outcome}" is not an outcome; the outcomes are ${RunOutcome.options.join(", ")}`,
     );
   const { run, exitCode, message, reporter } = options;
   return {

@@ -12,10 +12,10 @@ export const describeReproduce: Describe = (command) => {
   speaksToServer(command)
     .argument("<execution>", "the execution's id")
     .option("--into <dir>", "a directory that does not exist yet (default: reproduce-ID)")
-    .option("--no-run", "fetch the action only, and say how to run it")
+    .option("--no-run", "only fetch the action, and print how to run it")
     .addHelpText(
       "after",
-      "\nExit code: 0 when the exit code and all outputs are as on the farm, 1 when something differs.",
+      "\nExit code: 0 if the exit code and all outputs are the same as on the farm, 1 if something differs.",
     )
     .action((id: string, options: ReproduceOptions) =>
       inSession(options, async (session) => {
@@ -24,7 +24,10 @@ export const describeReproduce: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["run a failed action here, as a worker would", "reproduce 0f6a9d0b-…"],
-    ["only fetch it, to run it by hand", "reproduce 0f6a9d0b-… --into /tmp/action --no-run"],
+    ["run a failed action on this machine, as a worker does", "reproduce 0f6a9d0b-…"],
+    [
+      "only fetch the action, to run it by hand",
+      "reproduce 0f6a9d0b-… --into /tmp/action --no-run",
+    ],
   ]);
 };

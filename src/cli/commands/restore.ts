@@ -14,16 +14,16 @@ export interface RestoreOptions extends CommonOptions {
 
 export const describeRestore: Describe = (command) => {
   answersJson(command)
-    .argument("<directory>", "the directory that `grange backup` wrote")
-    .option("--data <dir>", "the data directory to fill: new or empty (GRANGE_DATA)")
-    .option("--blobs <dir>", "the store of blobs, when it is elsewhere (GRANGE_BLOBS)")
+    .argument("<directory>", "the directory of the backups")
     .option(
-      "--database <url>",
-      "an empty database, instead of the farm's own (GRANGE_DATABASE_URL)",
+      "--data <dir>",
+      "the new data directory, which must not exist or must be empty (GRANGE_DATA)",
     )
-    .option("--backup <name>", "which backup (default: the newest complete one)")
-    .option("--check", "only read the backup and compare it with its digests")
-    .option("--skip-damaged", "restore without blobs that are missing from the backup or damaged")
+    .option("--blobs <dir>", "the blob store, if it is not in the data directory (GRANGE_BLOBS)")
+    .option("--database <url>", "an empty external database (GRANGE_DATABASE_URL)")
+    .option("--backup <name>", "the backup (default: the newest complete one)")
+    .option("--check", "only check the files of the backup against their digests")
+    .option("--skip-damaged", "restore even if blobs are missing from the backup or damaged")
     .action((directory: string, options: RestoreOptions) =>
       inSession(options, async (session) => {
         const { restore } = await import("../backup/restore.ts");
@@ -31,9 +31,9 @@ export const describeRestore: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["whether the newest backup could be restored", "restore /mnt/backup/farm --check"],
+    ["check whether the newest backup can be restored", "restore /mnt/backup/farm --check"],
     [
-      "a farm from it, in a new data directory",
+      "restore it to a new data directory",
       "restore /mnt/backup/farm --data /var/lib/grange/server",
     ],
   ]);

@@ -35,11 +35,11 @@ export const describeRetention: Describe = (command) => {
   describeAge(command);
   describeHolds(command);
   withExamples(command, [
-    ["what is kept, and for how long", "retention show"],
-    ["graphs of topic branches for 30 days", 'retention set --branch "topic/*" --keep 30d'],
-    ["of main, forever", "retention set --branch main --keep forever"],
-    ["the audit log for a year", "retention age audit 365d"],
-    ["keep one graph whatever the rules say", "retention hold 0f6a9d0b --label case-17"],
+    ["show what is kept, and for how long", "retention show"],
+    ["keep graphs of topic branches for 30 days", 'retention set --branch "topic/*" --keep 30d'],
+    ["keep graphs of main forever", "retention set --branch main --keep forever"],
+    ["keep the audit log for a year", "retention age audit 365d"],
+    ["keep one graph regardless of the rules", "retention hold 0f6a9d0b --label case-17"],
   ]);
 };
 
@@ -52,20 +52,20 @@ function describeShow(command: Command): void {
 function describeRules(command: Command): void {
   const place = (part: Command) =>
     speaksToServer(part)
-      .option("--repository <name>", "of this repository only", "*")
+      .option("--repository <name>", "only graphs of this repository", "*")
       .option("--branch <pattern>", "a branch, a pattern with *, or @protected", "*");
   place(command.command("set"))
     .description("set how long graphs are kept after their end")
-    .requiredOption("--keep <time>", "such as 90d, or `forever`", keepMs)
+    .requiredOption("--keep <time>", "how long, such as 90d, or `forever`", keepMs)
     .option(
       "--newest <n>",
-      "so many of each branch are kept however old",
+      "always keep this many of the newest graphs of each branch",
       numberFrom(0, 100_000),
       0,
     )
     .option(
       "--most <n>",
-      "no more than the newest so many of each branch are kept",
+      "keep at most this many graphs of each branch, the newest",
       numberFrom(1, 1_000_000),
     )
     .action(({ repository, branch, keep, newest, most, ...options }: RuleOptions) =>
@@ -74,7 +74,7 @@ function describeRules(command: Command): void {
       ),
     );
   place(command.command("remove"))
-    .description("remove a rule; graphs that no rule is for are kept")
+    .description("remove a rule; graphs without a rule are kept")
     .action(({ repository, branch, ...options }: PlaceOptions) =>
       act(options, (call) => call.removeRule({ repository, branch })),
     );
@@ -86,7 +86,7 @@ function describeAge(command: Command): void {
       "set how long executions, invocations, entries of the audit log, unused definitions or benchmark jobs are kept",
     )
     .argument("<kind>", retentionKinds.join(", "), retentionKind)
-    .argument("<time>", "such as 90d, or `forever`", keepMs)
+    .argument("<time>", "how long, such as 90d, or `forever`", keepMs)
     .action((kind: RetentionKind, keep: number | null, options: CommonOptions) =>
       act(options, (call) => call.setAge({ kind, keepMs: keep })),
     );
@@ -95,16 +95,16 @@ function describeAge(command: Command): void {
 function describeHolds(command: Command): void {
   speaksToServer(command.command("hold"))
     .description("give a graph a label that keeps it")
-    .argument("<graph>", "its id, or a beginning of it")
-    .requiredOption("--label <label>", "what it is kept for")
-    .option("--why <text>", "more about it")
+    .argument("<graph>", "the id of the graph, or a unique prefix")
+    .requiredOption("--label <label>", "the label, which names the reason")
+    .option("--why <text>", "a longer reason")
     .action((graph: string, { label, why, ...options }: HoldOptions) =>
       act(options, (call) => call.hold(graph, { label, why: why ?? null })),
     );
   speaksToServer(command.command("release"))
-    .description("take such a label off a graph")
-    .argument("<graph>", "its id, or a beginning of it")
-    .requiredOption("--label <label>", "which one")
+    .description("remove such a label from a graph")
+    .argument("<graph>", "the id of the graph, or a unique prefix")
+    .requiredOption("--label <label>", "the label to remove")
     .action((graph: string, { label, ...options }: HoldOptions) =>
       act(options, (call) => call.release(graph, { label })),
     );

@@ -17,27 +17,27 @@ interface RetriggerOptions extends ChangeOptions, JobChoiceOptions {
 
 export const describeRetrigger: Describe = (command) => {
   changesJobs(choosesJobs(speaksToServer(command)))
-    .option("--alone", "what was skipped because of them stays out, as inactive")
+    .option("--alone", "jobs that were skipped because of them stay inactive")
     .addOption(
-      new Option("--downstream", "all that depends on them runs anew as well, in order").conflicts(
+      new Option("--downstream", "also run all jobs again that depend on them, in order").conflicts(
         "alone",
       ),
     )
     .option(
       "--times <n>",
-      "so many runs one after the other, whatever comes of them; at most 100",
+      "run them this many times in sequence, regardless of the results; at most 100",
       numberFrom(1, 100),
     )
-    .option("--another", "of what is queued or running, too: further runs after that one")
+    .option("--another", "also run jobs again that are queued or running, after the current run")
     .action((selection: string, options: RetriggerOptions) => run(selection, options, false));
   withExamples(command, [
     [
-      "what failed in the newest graph, and what was skipped because of it",
+      "run failed jobs of the newest graph again, and jobs that were skipped because of them",
       "retrigger state:failed",
     ],
-    ["only say what would run", "retrigger 'platform:win32 & pgo' --set 3f2a --dry-run"],
-    ["one more run of what is running now, when it is over", "retrigger e2e --another"],
-    ["twenty runs of one test, to see how often it fails", "retrigger flaky --times 20"],
+    ["only print what would run", "retrigger 'platform:win32 & pgo' --set 3f2a --dry-run"],
+    ["run a job again after its current run", "retrigger e2e --another"],
+    ["run a test twenty times, to see how often it fails", "retrigger flaky --times 20"],
   ]);
 };
 
@@ -46,8 +46,8 @@ export const describeRerunStale: Describe = (command) => {
     (selection: string, options: RetriggerOptions) => run(selection, options, true),
   );
   withExamples(command, [
-    ["all that ran on what is no longer given", "rerun-stale"],
-    ["what hangs on the build, but not the build", "rerun-stale build --graph 3f2a"],
+    ["run all stale jobs again", "rerun-stale"],
+    ["only stale jobs that depend on build", "rerun-stale build --graph 3f2a"],
   ]);
 };
 

@@ -14,9 +14,9 @@ export const describeRole: Describe = (command) => {
   addSet(command);
   addRemove(command);
   withExamples(command, [
-    ["the roles of the farm, with their verbs", "role list"],
-    ["a role of one's own", "role set triage read read-logs retrigger cancel"],
-    ["give it to somebody", "grant add alice role:triage web"],
+    ["list roles with their verbs", "role list"],
+    ["create a role", "role set triage read read-logs retrigger cancel"],
+    ["give a role to a principal", "grant add alice role:triage web"],
   ]);
 };
 
@@ -34,7 +34,7 @@ function addList(command: Command): void {
 
 function addSet(command: Command): void {
   speaksToServer(command.command("set <name> <verbs...>"))
-    .description("set the verbs of a role, for all who have it")
+    .description("set the verbs of a role; this changes the rights of all who have it")
     .action((name: string, verbs: string[], options: CommonOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
@@ -49,7 +49,7 @@ function addSet(command: Command): void {
 
 function addRemove(command: Command): void {
   speaksToServer(command.command("remove <name>"))
-    .description("remove a role that nobody has")
+    .description("remove a role that no grant uses")
     .action((name: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
@@ -63,7 +63,9 @@ function verbFrom(written: string): Verb | "*" {
   if (written === "*") return "*";
   const verb = Verb.safeParse(written);
   if (verb.success) return verb.data;
-  throw new UsageError(`"${written}" is no verb; there are ${Verb.options.join(", ")}, and '*'`);
+  throw new UsageError(
+    `"${written}" is not a verb; the verbs are ${Verb.options.join(", ")}, and '*'`,
+  );
 }
 
 function roleLines(roles: readonly Role[]): string[] {

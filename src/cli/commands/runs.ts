@@ -8,7 +8,7 @@ import { tableLines } from "../terminal/table.ts";
 
 export const describeRuns: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
     .argument("<job>", "the job's name")
     .action((graph: string, job: string, options: CommonOptions) =>
       inSession(options, async (session) => {
@@ -21,15 +21,15 @@ export const describeRuns: Describe = (command) => {
                 ...runList.map(runRow),
               ]).concat(
                 runList.some(({ executionId }) => executionId !== null)
-                  ? `Why on that size class: grange size-class explain ${printableLine(graph)} ${printableLine(job)}`
+                  ? `To explain the size class: grange size-class explain ${printableLine(graph)} ${printableLine(job)}`
                   : [],
               ),
         );
       }),
     );
   withExamples(command, [
-    ["every run of the job tests in the newest graph", "runs latest tests"],
-    ["digests, times and outputs of each, for a script", "runs 3f2a tests --json"],
+    ["list all runs of the job tests in the newest graph", "runs latest tests"],
+    ["digests, times and outputs of each run, for a script", "runs 3f2a tests --json"],
   ]);
 };
 

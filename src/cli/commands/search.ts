@@ -9,7 +9,7 @@ import { UsageError } from "../usage-error.ts";
 
 export const describeSearch: Describe = (command) => {
   speaksToServer(command.command("list"))
-    .description("the latest backfills and bisections")
+    .description("list the latest backfills and bisections")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const searches = await newestSearches(session);
@@ -18,7 +18,7 @@ export const describeSearch: Describe = (command) => {
         );
       }),
     );
-  describeOne(command, "show", "what a search has found so far", async (session, { id }) => {
+  describeOne(command, "show", "show the results of a search", async (session, { id }) => {
     const { searchEndpoints } = await import("#api/endpoints/search-endpoints.ts");
     return session.api.call(searchEndpoints.search, {
       params: { search: id },
@@ -28,15 +28,15 @@ export const describeSearch: Describe = (command) => {
   describeOne(
     command,
     "cancel",
-    "end a search, with the graphs that it has under way",
+    "cancel a search and its unfinished graphs",
     async (session, { id }) => {
       const { searchEndpoints } = await import("#api/endpoints/search-endpoints.ts");
       return session.api.call(searchEndpoints.cancelSearch, { params: { search: id } });
     },
   );
   withExamples(command, [
-    ["what was searched lately", "search list"],
-    ["end one, by the beginning of its id", "search cancel 3f2a"],
+    ["list recent searches", "search list"],
+    ["cancel a search, by a prefix of its id", "search cancel 3f2a"],
   ]);
 };
 
@@ -54,11 +54,11 @@ function describeOne(
         const [search, ...others] = found;
         if (search === undefined)
           throw new UsageError(
-            `no search of late begins with "${written}"; see grange search list`,
+            `no recent search has an id that begins with "${written}"; see: grange search list`,
           );
         if (others.length > 0)
           throw new UsageError(
-            `"${written}" begins ${found.length} searches' ids; write more of it`,
+            `"${written}" is the prefix of ${found.length} ids of searches; write a longer one`,
           );
         const now = await work(session, search);
         return answer(session, options, now, () => [
@@ -81,7 +81,7 @@ function rowOf(search: Search): string[] {
     search.id.slice(0, 8),
     search.kind,
     search.state,
-    `${done} of ${search.commits} commits${asked === 0 ? "" : `, ${asked} under way`}`,
+    `${done} of ${search.commits} commits${asked === 0 ? "" : `, ${asked} in progress`}`,
     printableLine(search.repository),
     printableLine(search.selection),
   ];

@@ -26,12 +26,12 @@ export const describeSecret: Describe = (command) => {
   describeRemove(command);
   withExamples(command, [
     [
-      "what releases are given; the value is read from stdin",
+      "store a secret for release branches; the value is read from stdin",
       "secret set NPM_TOKEN --repository rxjs --branch 'release/*' < token",
     ],
-    ["which there are, without their values", "secret list"],
+    ["list secrets, without their values", "secret list"],
     [
-      "no run is given it any more",
+      "remove a secret: no run gets it any more",
       "secret remove NPM_TOKEN --repository rxjs --branch 'release/*'",
     ],
   ]);
@@ -40,17 +40,17 @@ export const describeSecret: Describe = (command) => {
 function atPlace(command: Command): Command {
   return speaksToServer(command)
     .requiredOption("--repository <pattern>", "repositories, where * stands for anything")
-    .requiredOption("--branch <pattern>", "branches, likewise");
+    .requiredOption("--branch <pattern>", "branches, where * stands for anything");
 }
 
 function describeSet(command: Command): void {
   atPlace(command.command("set <name>"))
-    .description("keep a secret, or another value of it; runs on these branches are given it")
+    .description("store a secret, or a new value of it; runs on these branches get it")
     .option(
       "--file <file>",
-      "a file that holds the value, byte for byte (default: stdin, without its last line break)",
+      "a file that contains exactly the value (default: stdin, without the last line break)",
     )
-    .option("--users <pattern>", "people whose own runs are given it, too (default: nobody's)")
+    .option("--users <pattern>", "users whose own runs also get it (default: none)")
     .action((name: string, { repository, branch, ...options }: SetOptions) =>
       inSession(options, async (session) => {
         const { secretEndpoints } = await import("#api/endpoints/secret-endpoints.ts");
@@ -65,7 +65,7 @@ function describeSet(command: Command): void {
           },
         });
         return answer(session, options, secret, () => [
-          `${secret.name} is kept, version ${secret.version}: for ${printableLine(secret.branch)} of ${printableLine(secret.repository)}.`,
+          `${secret.name} is stored, version ${secret.version}, for ${printableLine(secret.branch)} of ${printableLine(secret.repository)}.`,
         ]);
       }),
     );
@@ -73,7 +73,7 @@ function describeSet(command: Command): void {
 
 function describeList(command: Command): void {
   speaksToServer(command.command("list"))
-    .description("list secrets; nobody is told their values")
+    .description("list secrets; the farm never shows their values")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { secretEndpoints } = await import("#api/endpoints/secret-endpoints.ts");
@@ -98,7 +98,7 @@ function describeList(command: Command): void {
 
 function describeRemove(command: Command): void {
   atPlace(command.command("remove <name>"))
-    .description("forget a secret; patterns are compared as they were written")
+    .description("remove a secret; patterns must be the same as in `secret set`")
     .action((name: string, { repository, branch, ...options }: PlaceOptions) =>
       inSession(options, async (session) => {
         const { secretEndpoints } = await import("#api/endpoints/secret-endpoints.ts");

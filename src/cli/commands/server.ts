@@ -41,52 +41,62 @@ export const describeServer: Describe = (command, program) => {
   answersJson(command)
     .option("--data <dir>", "the data directory (GRANGE_DATA)")
     .option("--host <address>", "the address to listen on (GRANGE_HOST; default 127.0.0.1)")
-    .option("--port <n>", "the port (GRANGE_PORT; default 8980; 0 takes any)", wholeNumber)
-    .option("--tls-cert <file>", "speak TLS with this certificate, in PEM (GRANGE_TLS_CERT)")
+    .option(
+      "--port <n>",
+      "the port (GRANGE_PORT; default 8980; 0 selects a free port)",
+      wholeNumber,
+    )
+    .option("--tls-cert <file>", "use TLS with this certificate, in PEM (GRANGE_TLS_CERT)")
     .option("--tls-key <file>", "the certificate's key (GRANGE_TLS_KEY)")
     .option(
       "--farm-key <file>",
-      "what the farm signs with; several servers of one farm share it (GRANGE_FARM_KEY; default: in the data directory)",
+      "the signing key of the farm; all servers of a farm share it (GRANGE_FARM_KEY; default: in the data directory)",
     )
-    .option("--public-url <url>", "where people find the farm, behind a proxy (GRANGE_PUBLIC_URL)")
     .option(
-      "--oidc-issuer <url>",
-      "who says who people are, by OpenID Connect (GRANGE_OIDC_ISSUER)",
+      "--public-url <url>",
+      "the address of the farm for users, behind a proxy (GRANGE_PUBLIC_URL)",
     )
-    .option("--oidc-client-id <id>", "what the farm is called there (GRANGE_OIDC_CLIENT_ID)")
+    .option("--oidc-issuer <url>", "the OpenID Connect provider for sign-in (GRANGE_OIDC_ISSUER)")
+    .option(
+      "--oidc-client-id <id>",
+      "the client id of the farm at the provider (GRANGE_OIDC_CLIENT_ID)",
+    )
     .option(
       "--oidc-client-secret-file <file>",
-      "the client's secret (GRANGE_OIDC_CLIENT_SECRET_FILE)",
+      "a file that contains the client secret (GRANGE_OIDC_CLIENT_SECRET_FILE)",
     )
     .addOption(
       command
         .createOption(
           "--access <setting>",
-          "what a new farm lets callers without a token do: everything, read, or nothing (GRANGE_ACCESS; default: private where others can reach it, else open)",
+          "what callers without a token may do on a new farm: everything, read, or nothing (GRANGE_ACCESS; default: private if other machines can reach it, else open)",
         )
         .choices(AccessSetting.options),
     )
-    .option("--allow-open", "listen where others can reach it, though nobody has to sign in")
+    .option("--allow-open", "allow an open farm that other machines can reach")
     .option(
       "--close",
-      "ask everybody for a token who wants to do something; an owner's lies in the data directory (GRANGE_CLOSE)",
+      "require a token for every change; the token of the owner is in the data directory (GRANGE_CLOSE)",
     )
     .option(
       "--owner-token",
-      "keep an owner's token in the data directory, and let the farm be open",
+      "write the token of the owner to the data directory, and keep the farm open",
     )
     .option(
       "--client-ca <file>",
-      "with TLS: who shows a certificate of this authority is the machine that it was issued to (GRANGE_CLIENT_CA)",
+      "with TLS: accept client certificates of this authority as the identity of machines (GRANGE_CLIENT_CA)",
     )
     .option(
       "--blobs <dir>",
       "the directory of the blobs, which all servers of a farm share (GRANGE_BLOBS; default: in the data directory)",
     )
-    .option("--adopt-store", "make these blobs the farm's, though they were not before")
+    .option(
+      "--adopt-store",
+      "use this blob store, although it belonged to no farm or to another one",
+    )
     .option(
       "--store-limit <size>",
-      "how large the store of blobs may grow, such as 200G (GRANGE_STORE_LIMIT; 0: no limit; default: 3/4 of its disk)",
+      "the maximum size of the blob store, such as 200G (GRANGE_STORE_LIMIT; 0: no limit; default: 3/4 of its disk)",
     )
     .option(
       "--unserved-after <time>",
@@ -103,14 +113,17 @@ export const describeServer: Describe = (command, program) => {
       "after that, wait this long for calls in progress (GRANGE_GRACE_MS; default 1.5s)",
       durationMs,
     )
-    .option("--check", "check whether a server could start with these settings, and exit")
+    .option("--check", "check whether a server can start with these settings, and exit")
     .addOption(logLevel())
     .addOption(command.createOption("--end-with-parent").hideHelp())
     .action((options: ServerOptions) => serve(options, program.entry));
   withExamples(command, [
-    ["a server with a database of its own", "server --data /var/lib/grange"],
-    ["whether it could start, without starting it", "server --data /var/lib/grange --check"],
-    ["one with a database elsewhere (GRANGE_DATABASE_URL), on any free port", "server --port 0"],
+    ["run a server with its own database", "server --data /var/lib/grange"],
+    ["check whether it can start", "server --data /var/lib/grange --check"],
+    [
+      "run a server with an external database (GRANGE_DATABASE_URL), on a free port",
+      "server --port 0",
+    ],
   ]);
 };
 

@@ -7,11 +7,11 @@ import { inSession } from "../session.ts";
 /** `grange service`: services that systemd starts with the machine. */
 export const describeService: Describe = (command, program) => {
   withScope(command.command("install"))
-    .description("write units for systemd, and start the services now and with the machine")
+    .description("write systemd units, and start the services now and at each boot")
     .argument("[roles...]", "server, worker, granary (default: server and worker)")
-    .option("--run-as <user>", "the user of the machine's services (default: grange)")
-    .option("--server <url>", "the farm of a worker or granary, when it is not this machine's")
-    .option("--token-file <file>", "a file with the token by which that farm knows them")
+    .option("--run-as <user>", "the user that runs services of the machine (default: grange)")
+    .option("--server <url>", "the farm of a worker or granary (default: the farm on this machine)")
+    .option("--token-file <file>", "a file that contains their token for this farm")
     .option(
       "--env <name=value>",
       "a setting for their environment files; may be repeated",
@@ -25,7 +25,7 @@ export const describeService: Describe = (command, program) => {
       }),
     );
   withScope(command.command("uninstall"))
-    .description("stop the services and remove their units; data and settings stay")
+    .description("stop the services and remove their units; data and settings are kept")
     .argument("[roles...]", "server, worker, granary (default: those that are installed)")
     .action((roles: string[], options: ScopeOptions) =>
       inSession(options, async (session) => {
@@ -34,7 +34,7 @@ export const describeService: Describe = (command, program) => {
       }),
     );
   withScope(command.command("status"))
-    .description("show whether the services run; exit code 1 when one that is installed does not")
+    .description("show whether the services run; exit code 1 if an installed service does not run")
     .action((options: ScopeOptions) =>
       inSession(options, async (session) => {
         const { runStatus } = await import("../service/run-service-commands.ts");
@@ -42,13 +42,16 @@ export const describeService: Describe = (command, program) => {
       }),
     );
   withExamples(command, [
-    ["a server and a worker of this machine, as root", "service install"],
+    ["install a server and a worker on this machine, as root", "service install"],
     [
-      "a worker for a farm elsewhere",
+      "install a worker for a farm on another machine",
       "service install worker --server https://farm:8980 --token-file token",
     ],
-    ["a granary for one's own builds", "service install granary --user --server https://farm:8980"],
-    ["see first what would be written", "service install --dry-run"],
+    [
+      "install a granary for your own builds",
+      "service install granary --user --server https://farm:8980",
+    ],
+    ["print what would be written", "service install --dry-run"],
   ]);
 };
 

@@ -8,7 +8,7 @@ export const describeSet: Describe = (command) => {
   speaksToServer(command)
     .argument(
       "<set>",
-      "a set's name, or any graph of it: its id, a unique beginning of it, or `latest`",
+      "the name of a set, or any graph of it: the id, a unique prefix of it, or `latest`",
     )
     .action((written: string, options: CommonOptions) =>
       inSession(options, async (session) => {
@@ -31,7 +31,7 @@ export const describeSet: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["all graphs that belong to the newest one", "set latest"],
-    ["all that was submitted with `--set nightly-0412`", "set nightly-0412"],
+    ["list the graphs of the set of the newest graph", "set latest"],
+    ["list the graphs that were submitted with `--set nightly-0412`", "set nightly-0412"],
   ]);
 };

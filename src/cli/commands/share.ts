@@ -29,32 +29,32 @@ export const describeShare: Describe = (command) => {
   addRevoke(command);
   command.addHelpText(
     "after",
-    "\nMaking a link needs the right share, and the right to read what it opens. A link ends when its time is over, when it is revoked, when its maker may not read that any more, and when the last token of its maker is revoked.",
+    "\nTo create a link, you need the right `share` and the right to read the object. A link ends when it expires, when somebody revokes it, when its creator loses the right to read the object, and when the last token of its maker is revoked.",
   );
   withExamples(command, [
-    ["a link to the log of a job, for a week", "share log latest tests"],
+    ["create a link to the log of a job, for a week", "share log latest tests"],
     [
-      "a link to a file that a job made, for a day",
+      "create a link to an output of a job, for a day",
       "share output 3f2a package out/app.tar --expires 1d",
     ],
-    ["the links that you made", "share list"],
-    ["end one", "share revoke 3f2a9c01b7de"],
+    ["list your links", "share list"],
+    ["revoke one", "share revoke 3f2a9c01b7de"],
   ]);
 };
 
 function making(command: Command): Command {
   return speaksToServer(command).option(
     "--expires <duration>",
-    "how long the link is valid, at most 90d (default: 7d)",
+    "the lifetime of the link, at most 90d (default: 7d)",
     durationMs,
   );
 }
 
 function addLog(command: Command): void {
   making(command.command("log <graph> <job>"))
-    .description("make a link to the log of a run")
-    .option("--run <n>", "which run (default: the latest)", wholeNumber)
-    .option("--batch <n>", "of a chunked job: which batch", wholeNumber)
+    .description("create a link to the log of a run")
+    .option("--run <n>", "the run (default: the latest)", wholeNumber)
+    .option("--batch <n>", "the batch of a chunked job", wholeNumber)
     .action((graph: string, job: string, options: RunOptions) =>
       inSession(options, (session) => shareRun(session, { graph, job }, undefined, options)),
     );
@@ -62,8 +62,8 @@ function addLog(command: Command): void {
 
 function addOutput(command: Command): void {
   making(command.command("output <graph> <job> <path>"))
-    .description("make a link to a file among the outputs of a run")
-    .option("--run <n>", "which run (default: the latest)", wholeNumber)
+    .description("create a link to an output file of a run")
+    .option("--run <n>", "the run (default: the latest)", wholeNumber)
     .action((graph: string, job: string, path: string, options: RunOptions) =>
       inSession(options, (session) => shareRun(session, { graph, job }, path, options)),
     );
@@ -95,7 +95,7 @@ async function shareRun(
 
 function answerWith(session: Session, options: CommonOptions, link: CreatedShareLink) {
   session.terminal.notes.line(
-    `Link ${link.id} to ${printableLine(sharedObjectText(link.object))}, valid until ${timeText(link.expiresAt)}. Whoever has it can read that; it is not shown again:`,
+    `Link ${link.id} to ${printableLine(sharedObjectText(link.object))}, valid until ${timeText(link.expiresAt)}. Anyone who has the link can read this. It is not shown again:`,
   );
   return answer(session, options, link, () => [link.url]);
 }
@@ -108,10 +108,10 @@ interface ComparisonOptions extends MakeOptions {
 
 function addComparison(command: Command): void {
   making(command.command("comparison <suite>"))
-    .description("make a link to a comparison of two artifacts of a benchmark suite")
-    .requiredOption("--before <artifact>", "the artifact that is compared with")
-    .requiredOption("--after <artifact>", "the artifact that is compared")
-    .option("--metric <name>", "by which metric (default: the suite's headline)")
+    .description("create a link to a comparison of two artifacts of a benchmark suite")
+    .requiredOption("--before <artifact>", "the earlier artifact")
+    .requiredOption("--after <artifact>", "the later artifact")
+    .option("--metric <name>", "the metric (default: the headline of the suite)")
     .action((suite: string, options: ComparisonOptions) =>
       inSession(options, async (session) => {
         const { shareEndpoints } = await import("#api/endpoints/share-endpoints.ts");
@@ -132,7 +132,7 @@ function addComparison(command: Command): void {
 
 function addList(command: Command): void {
   speaksToServer(command.command("list"))
-    .description("list the links that you made; all links when you administer the farm")
+    .description("list your links; with the right to administer the farm, all links")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { shareEndpoints } = await import("#api/endpoints/share-endpoints.ts");
@@ -156,7 +156,7 @@ function addList(command: Command): void {
 
 function addRevoke(command: Command): void {
   speaksToServer(command.command("revoke <id>"))
-    .description("end a link at once")
+    .description("revoke a link")
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { shareEndpoints } = await import("#api/endpoints/share-endpoints.ts");

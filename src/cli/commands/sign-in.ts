@@ -8,17 +8,17 @@ import { timeText } from "../terminal/time-text.ts";
 
 export const describeSignIn: Describe = (command) => {
   speaksToServer(command.command("link", { isDefault: true }))
-    .description("print an address that signs one browser in, as the holder of your token")
+    .description("print an address that signs one browser in with your rights")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { signInEndpoints } = await import("#api/endpoints/sign-in-endpoints.ts");
         const link = await session.api.call(signInEndpoints.signInLink, {});
-        session.terminal.notes.line("Good once, for five minutes:");
+        session.terminal.notes.line("Valid once, for five minutes:");
         return answer(session, options, link, () => [link.url]);
       }),
     );
   speaksToServer(command.command("list"))
-    .description("list browsers that are signed in: yours, or all when you administer the farm")
+    .description("list signed-in browsers: yours; with the right to administer the farm, all")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { sessionEndpoints } = await import("#api/endpoints/session-endpoints.ts");
@@ -28,8 +28,8 @@ export const describeSignIn: Describe = (command) => {
     );
   describeEnd(command);
   withExamples(command, [
-    ["sign your browser in without pasting a token", "sign-in"],
-    ["sign another one out", "sign-in end 3f2a9c01b7de44aa"],
+    ["sign your browser in without copying a token", "sign-in"],
+    ["sign another browser out", "sign-in end 3f2a9c01b7de44aa"],
   ]);
 };
 

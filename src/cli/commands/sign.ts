@@ -11,7 +11,7 @@ interface SignOptions extends CommonOptions {
 export const describeSign: Describe = (command) => {
   speaksToServer(command)
     .argument("<catalog>", "the digest of a catalog, or a unique beginning of it")
-    .requiredOption("--key <file>", "the private key, as `grange key create` wrote it")
+    .requiredOption("--key <file>", "the private key from `grange key create`")
     .action((written: string, options: SignOptions) =>
       inSession(options, async (session) => {
         const { keyEndpoints } = await import("#api/endpoints/key-endpoints.ts");
@@ -32,6 +32,9 @@ export const describeSign: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["what a refusal names, or its beginning", "sign 9f86d081884c --key release-2026.key"],
+    [
+      "sign the catalog whose digest (or a prefix of it) a refusal has named",
+      "sign 9f86d081884c --key release-2026.key",
+    ],
   ]);
 };

@@ -20,19 +20,26 @@ interface SimulateOptions {
 export const describeSimulate: Describe = (command) => {
   const sizeClasses = command
     .command("size-classes")
-    .description(
-      "execute a trace in miniature, once with each strategy, and compare cost and delay",
-    );
+    .description("simulate a trace once with each strategy, and compare cost and delay");
   answersJson(sizeClasses)
-    .requiredOption("--trace <file|name>", "JSON lines, - for those given, or a standard trace")
-    .option("--strategy <names>", "one or more with commas between them, or all", "all")
-    .addOption(
-      new Option("--seed <number>", "from which all chance comes").argParser(traceSeed).default(1),
+    .requiredOption(
+      "--trace <file|name>",
+      "a file of JSON lines, - for standard input, or the name of a standard trace",
     )
-    .option("--svg <file>", "draw the comparison into this file")
-    .option("--price-of-delay <x>", "what an hour of waiting costs, in hours of class 1", amount)
-    .option("--exponent <x>", "how much slower is acceptable (adr, pagerank)", amount)
-    .option("--exact-classes", "greater classes leave what lesser were chosen for (grange, oracle)")
+    .option("--strategy <names>", "one or more strategies, separated by commas, or all", "all")
+    .addOption(
+      new Option("--seed <number>", "the seed of the random numbers")
+        .argParser(traceSeed)
+        .default(1),
+    )
+    .option("--svg <file>", "write a chart of the comparison to this file")
+    .option("--price-of-delay <x>", "the cost of an hour of waiting, in hours of class 1", amount)
+    .option(
+      "--exponent <x>",
+      "the acceptable increase of durations, as an exponent (adr, pagerank)",
+      amount,
+    )
+    .option("--exact-classes", "larger classes do not run actions of smaller ones (grange, oracle)")
     .action((options: SimulateOptions) =>
       inSession(options, async (session) => {
         const { openTrace } = await import("../open-trace.ts");
@@ -50,10 +57,10 @@ export const describeSimulate: Describe = (command) => {
   withExamples(sizeClasses, [
     ["compare all strategies on a standard trace", "simulate size-classes --trace steady-state"],
     [
-      "what a farm would have cost last week, had it chosen otherwise",
+      "the cost of last week with other strategies",
       "trace export --since 7d > week.jsonl && grange simulate size-classes --trace week.jsonl --svg week.svg",
     ],
-    ["the names of the standard traces", "trace list"],
+    ["list the standard traces", "trace list"],
   ]);
 };
 
@@ -84,7 +91,9 @@ async function strategiesIn(text: string): Promise<readonly ChooserName[]> {
   return [...new Set(text.split(","))].map((name) => {
     const known = chooserNames.find((each) => each === name.trim());
     if (known !== undefined) return known;
-    throw new UsageError(`there is no strategy "${name}"; there are ${chooserNames.join(", ")}`);
+    throw new UsageError(
+      `there is no strategy "${name}"; the strategies are ${chooserNames.join(", ")}`,
+    );
   });
 }
 

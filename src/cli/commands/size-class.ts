@@ -32,9 +32,7 @@ export const describeSizeClasses: Describe = (command) => {
       return answer(session, options, classes, () => classesLines(classes));
     }),
   );
-  withExamples(command, [
-    ["which size classes there are, how busy they are, and what choosing saves", "size-classes"],
-  ]);
+  withExamples(command, [["list size classes, their load, and the savings", "size-classes"]]);
 };
 
 export const describeSizeClass: Describe = (command) => {
@@ -44,19 +42,21 @@ export const describeSizeClass: Describe = (command) => {
   describeSettings(command);
   addDeclareCommands(command);
   withExamples(command, [
-    ["why an execution ran where it ran", "size-class explain 0f6a9d0b-…"],
-    ["why a job of the newest graph did", "size-class explain latest tests"],
-    ["what costs most, of what has store in its name", "size-class keys store"],
-    ["what is remembered of one of them", "size-class key a.4kTzp0…"],
-    ["make waiting twice as dear as it usually is", "size-class settings --set priceOfDelay=6"],
+    ["explain the size class of an execution", "size-class explain 0f6a9d0b-…"],
+    ["explain the size class of a job of the newest graph", "size-class explain latest tests"],
+    ["list the most expensive actions whose name contains store", "size-class keys store"],
+    ["show the records of one key", "size-class key a.4kTzp0…"],
+    ["double the price of delay", "size-class settings --set priceOfDelay=6"],
   ]);
 };
 
 function describeExplain(command: Command): void {
   speaksToServer(command.command("explain"))
-    .description("say what was known, what could have been chosen, what was, and what came of it")
-    .argument("<execution>", "its id; or a graph's, or `latest`, with a job")
-    .argument("[job]", "the graph's job, of which the latest run is explained")
+    .description(
+      "explain a decision: the known facts, the possible classes, the choice and its result",
+    )
+    .argument("<execution>", "the id of an execution; or, with a job, of a graph, or `latest`")
+    .argument("[job]", "a job of the graph; its latest run is explained")
     .action((named: string, job: string | undefined, options: CommonOptions) =>
       inSession(options, async (session) => {
         const execution = job === undefined ? named : await executionOf(session.api, named, job);
@@ -74,15 +74,15 @@ async function executionOf(api: ApiClient, graph: string, job: string): Promise<
   const run = runList.findLast(({ executionId }) => executionId !== null);
   if (typeof run?.executionId === "string") return run.executionId;
   throw new UsageError(
-    `no worker was asked to run ${printableLine(job)} in that graph; \`grange runs ${printableLine(graph)} ${printableLine(job)}\` says what became of it`,
+    `no worker ran ${printableLine(job)} in that graph; \`grange runs ${printableLine(graph)} ${printableLine(job)}\` shows its runs`,
   );
 }
 
 function describeKey(command: Command): void {
   speaksToServer(command.command("key <key>"))
-    .description("show what is remembered under a key: runs and estimates by class")
-    .option("--project <name>", "the project of its executions", "default")
-    .option("--domain <name>", "their trust domain (default: that in which it was seen last)")
+    .description("show the records of a key: runs and estimates by class")
+    .option("--project <name>", "the project of the executions", "default")
+    .option("--domain <name>", "their trust domain (default: the one of the latest execution)")
     .action((key: string, options: KeyOptions) =>
       inSession(options, async (session) => {
         const { sizeClassEndpoints } = await import("#api/endpoints/size-class-endpoints.ts");
@@ -98,8 +98,8 @@ function describeKey(command: Command): void {
 
 function describeKeys(command: Command): void {
   speaksToServer(command.command("keys [text]"))
-    .description("list keys by what they cost lately, those with a text in their title")
-    .option("--limit <number>", "how many, at most 200", numberFrom(1, 200), 20)
+    .description("list keys by recent cost; only those with this text in their title")
+    .option("--limit <number>", "the number of keys, at most 200", numberFrom(1, 200), 20)
     .action((text: string | undefined, options: KeysOptions) =>
       inSession(options, async (session) => {
         const { sizeClassEndpoints } = await import("#api/endpoints/size-class-endpoints.ts");
@@ -108,7 +108,7 @@ function describeKeys(command: Command): void {
         });
         return answer(session, options, found, () =>
           found.keys.length === 0
-            ? ["There is none."]
+            ? ["None."]
             : tableLines([
                 ["cost", "executions", "key", "project", "what"],
                 ...found.keys.map((each) => [
@@ -126,10 +126,10 @@ function describeKeys(command: Command): void {
 
 function describeSettings(command: Command): void {
   speaksToServer(command.command("settings"))
-    .description("show, or change, how size classes are chosen")
+    .description("show or change the settings of the choice of size classes")
     .option(
       "--set <name=value>",
-      "change one; usual takes it back (may be given several times)",
+      "change a setting; the value usual restores the default; may be repeated",
       repeated,
     )
     .action((options: SettingsOptions) =>

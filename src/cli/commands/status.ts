@@ -16,17 +16,17 @@ interface StatusOptions extends CommonOptions {
 
 export const describeStatus: Describe = (command) => {
   speaksToServer(command)
-    .argument("[graph]", "a graph's id, a unique beginning of it, or `latest`")
-    .option("--limit <n>", "how many graphs to list", "10")
+    .argument("[graph]", "the id of a graph, a unique prefix of it, or `latest`")
+    .option("--limit <n>", "the number of graphs to list", "10")
     .action((graph: string | undefined, options: StatusOptions) =>
       inSession(options, (session) =>
         graph === undefined ? listGraphs(session, options) : showGraph(session, graph, options),
       ),
     );
   withExamples(command, [
-    ["the ten newest graphs", "status"],
-    ["the newest graph and its jobs", "status latest"],
-    ["the states of a graph's jobs, for a script", "status 3f2a --json"],
+    ["list the ten newest graphs", "status"],
+    ["show the newest graph and its jobs", "status latest"],
+    ["the same as JSON, for a script", "status 3f2a --json"],
   ]);
 };
 
@@ -37,7 +37,7 @@ async function listGraphs(session: Session, options: StatusOptions) {
   });
   return answer(session, options, graphs, () =>
     graphs.length === 0
-      ? ["There is no graph yet. Ask for one: grange submit"]
+      ? ["There is no graph yet. Submit one: grange submit"]
       : tableLines(graphs.map((graph) => graphRow(graph, session))),
   );
 }

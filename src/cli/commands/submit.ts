@@ -15,32 +15,38 @@ interface SubmitOptions extends CommonOptions, SubmissionOptions {
 
 export const describeSubmit: Describe = (command) => {
   speaksToServer(command)
-    .option("--repo <path-or-url>", "the repository (default: the one you stand in)")
+    .option("--repo <path-or-url>", "the repository (default: the current one)")
     .option("--rev <rev>", "branch, tag or commit (default: HEAD)")
     .option("--definitions <dir>", "definitions from a directory instead of the commit's .grange/")
     .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
     .option("--switch <name=value>", "a switch of the definitions; may be repeated", repeated)
-    .option("--graph <name>", "a graph that the definitions name (default: all jobs)")
+    .option("--graph <name>", "the name of a graph in the definitions (default: all jobs)")
     .option(
       "--select <selection>",
       "only these jobs and what they need, such as 'kind:test & !slow'",
     )
-    .option("--catalog <digest>", "definitions that the farm has kept, instead of the commit's")
-    .option("--branch <name>", "for which branch (default: the one that --rev names)")
+    .option(
+      "--catalog <digest>",
+      "definitions that the farm has stored, instead of those of the commit",
+    )
+    .option("--branch <name>", "the branch of the graph (default: the one that --rev names)")
     .option(
       "--set <set>",
       "the set that the graph joins: a name, which may be new, or a graph of the set",
     )
-    .option("--dry-run, --preview", "only say what would run, and for how long")
-    .option("--no-cache", "run even what the action cache has")
+    .option("--dry-run, --preview", "only print what would run, and for how long")
+    .option("--no-cache", "run jobs even if the action cache has their results")
     .option(
       "--priority <n>",
-      "higher is sooner; caps of the branch and your own hold",
+      "a higher number starts sooner; the caps of the branch and of your grants apply",
       priorityNumber,
     )
-    .option("--ttl <duration>", "how long any of its jobs may wait for its start")
-    .option("--top", "the class that nothing overtakes; needs a grant that has it")
-    .option("--wait", "show progress, and end with 0 or 1 as the graph ends")
+    .option("--ttl <duration>", "the longest time that a job may wait for its start")
+    .option(
+      "--top",
+      "put the graph into the top class, which starts before all others; needs a grant for it",
+    )
+    .option("--wait", "show progress, and exit with 0 if the graph succeeds, else with 1")
     .action((options: SubmitOptions) =>
       inSession(options, async (session) => {
         const { preview, submissionOf, submit } = await import("../submission.ts");
@@ -71,18 +77,18 @@ export const describeSubmit: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["the commit you stand on", "submit --wait"],
+    ["the current commit", "submit --wait"],
     [
-      "what the tests alone would be, with a switch on",
+      "preview of only the tests, with a switch on",
       "submit --select kind:test --switch pgo=on --preview",
     ],
     [
-      "two repositories as one set, to be retriggered together",
+      "two repositories as one set, which can be retriggered together",
       "submit --repo ../b2g --set nightly-0412",
     ],
     ["a tag of a repository elsewhere", "submit --repo https://example.org/a.git --rev v1.2.0"],
     [
-      "definitions that lie elsewhere, with a parameter",
+      "definitions from another directory, with a parameter",
       "submit --definitions ../defs --param level=2",
     ],
   ]);

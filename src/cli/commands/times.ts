@@ -19,11 +19,11 @@ export const describeTimes: Describe = (command) => {
     .option("--repo <name>", "only graphs of this repository")
     .option("--branch <name>", "only graphs of this branch")
     .addOption(
-      new Option("--by <what>", "what to sum up by")
+      new Option("--by <what>", "the grouping of the table")
         .choices(["branch", "pool", "kind"])
         .default("branch"),
     )
-    .option("--window <duration>", "how far back to look", "7d")
+    .option("--window <duration>", "the period before now", "7d")
     .action((options: TimesOptions) =>
       inSession(options, async (session) => {
         const { timesEndpoints } = await import("#api/endpoints/times-endpoints.ts");
@@ -35,15 +35,15 @@ export const describeTimes: Describe = (command) => {
       }),
     );
   withExamples(command, [
-    ["how long jobs waited in the last week, by branch", "times"],
-    ["which workers are too few: by what the jobs ask of one", "times --by pool --window 1d"],
+    ["waiting times of the last week, by branch", "times"],
+    ["find missing workers: waiting times by pool", "times --by pool --window 1d"],
     ["percentiles of one branch, for a script", "times --branch main --json"],
   ]);
 };
 
 function linesOf(found: Times, { terminal }: Session): string[] {
   if (found.all.wait.count === 0)
-    return ["No job waited or was executed in this time; try a longer --window."];
+    return ["No job waited or ran in this period. Try a longer --window."];
   const { paint } = terminal.answer;
   const { graphs, goal, record } = found;
   const goalHead = `in ${durationText(goal.withinSeconds * 1_000)}`;
@@ -54,11 +54,11 @@ function linesOf(found: Times, { terminal }: Session): string[] {
       row(paint.bold("all"), found.all),
     ]),
     "",
-    `Graphs: ${graphs.endToEnd.count}. From beginning to end ${halfAndMost(graphs.endToEnd)}, ` +
+    `Graphs: ${graphs.endToEnd.count}. From start to end ${halfAndMost(graphs.endToEnd)}, ` +
       `of it on the critical path ${halfAndMost(graphs.criticalPath)}.`,
     ...(graphs.firstFailure.count === 0
       ? []
-      : [`First bad news after ${halfAndMost(graphs.firstFailure)}.`]),
+      : [`First failure after ${halfAndMost(graphs.firstFailure)}.`]),
     ...(record === null ? [] : [recordLine(record, paint)]),
   ];
 }

@@ -24,40 +24,40 @@ export const describeToken: Describe = (command) => {
   describeList(command);
   describeRevoke(command);
   withExamples(command, [
-    ["a token for alice that runs out", "token create alice --expires 90d"],
-    ["use it", "submit --token-file ~/.grange-token"],
+    ["create a token for alice that expires", "token create alice --expires 90d"],
+    ["use the token", "submit --token-file ~/.grange-token"],
     [
-      "a worker named attic enrols with this within the hour, for pools whose name begins with p",
+      "let a worker named attic enrol within an hour, for pools whose names begin with p",
       "token create attic --enrol worker --pool 'p*' --expires 1h",
     ],
-    ["end one", "token revoke 3f2a9c01b7de"],
+    ["revoke one", "token revoke 3f2a9c01b7de"],
   ]);
 };
 
 function describeCreate(command: Command): void {
   speaksToServer(command.command("create <name>"))
-    .description("make a token for a principal, and print it this once")
+    .description("create a token for a principal, and print it once")
     .option(
       "--expires <duration>",
-      "how long it is good, such as 12h or 90d, or never (default: a year; to enrol with: an hour)",
+      "the lifetime, such as 12h or 90d, or never (default: a year; for enrolment tokens: an hour)",
     )
     .addOption(
-      new Option("--kind <kind>", "what the principal is (default: a person)").choices(
+      new Option("--kind <kind>", "the kind of the principal (default: a person)").choices(
         PrincipalKind.options,
       ),
     )
     .addOption(
       new Option(
         "--enrol <kind>",
-        "a token that a machine hands in once, for one of its own",
+        "create an enrolment token, which a machine exchanges once for a token of its own",
       ).choices(EnrolledKind.options),
     )
-    .option("--pool <pattern>", "with --enrol worker: which pools it may serve (default: all)")
+    .option("--pool <pattern>", "with --enrol worker: the pools that it may serve (default: all)")
     .option(
       "--project <pattern>",
-      "with --enrol granary: to the caches of which projects it may write (default: the project default)",
+      "with --enrol granary: the projects whose caches it may write (default: the project `default`)",
     )
-    .option("--token-expires <duration>", "with --enrol: how long the machine's own token is good")
+    .option("--token-expires <duration>", "with --enrol: the lifetime of the machine's own token")
     .action((principal: string, options: CreateOptions) =>
       inSession(options, async (session) => {
         const { enrolmentEndpoints } = await import("#api/endpoints/enrolment-endpoints.ts");
@@ -88,10 +88,10 @@ function describeCreate(command: Command): void {
         const until = created.expiresAt === null ? "it is revoked" : timeText(created.expiresAt);
         const what = kind === undefined ? "Token" : "Enrolment token";
         session.terminal.notes.line(
-          `${what} ${created.id} of ${created.principal}, good until ${until}. It is not shown again:`,
+          `${what} ${created.id} of ${created.principal}, valid until ${until}. It is not shown again:`,
         );
         if (kind === undefined && created.expiresAt === null)
-          session.terminal.notes.line("It never ends by itself; grange token revoke ends it.");
+          session.terminal.notes.line("It never expires. To revoke it: grange token revoke.");
         return answer(session, options, created, () => [created.token]);
       }),
     );
@@ -99,21 +99,19 @@ function describeCreate(command: Command): void {
 
 function requireEnrol({ pool, project, tokenExpires }: CreateOptions): void {
   if (pool === undefined && project === undefined && tokenExpires === undefined) return;
-  throw new UsageError(
-    "--pool, --project and --token-expires say what a machine enrols for; add --enrol",
-  );
+  throw new UsageError("--pool, --project and --token-expires need --enrol");
 }
 
 function describeList(command: Command): void {
   speaksToServer(command.command("list"))
-    .description("list tokens; the tokens themselves are nowhere")
+    .description("list tokens; the farm never shows the tokens themselves")
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
         const tokens = await session.api.call(accessEndpoints.tokens, {});
         return answer(session, options, tokens, () =>
           tableLines([
-            ["id", "principal", "kind", "for", "made", "by", "good until"],
+            ["id", "principal", "kind", "for", "made", "by", "valid until"],
             ...tokens.map((token) => [
               token.id,
               token.principal,
@@ -131,7 +129,7 @@ function describeList(command: Command): void {
 
 function describeRevoke(command: Command): void {
   speaksToServer(command.command("revoke <id>"))
-    .description("end a token for good")
+    .description("revoke a token")
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { accessEndpoints } = await import("#api/endpoints/access-endpoints.ts");
@@ -145,10 +143,10 @@ function describeRevoke(command: Command): void {
 
 function goodUntil({ expiresAt, revokedAt, revokedBy, usedAt }: Token): string {
   if (revokedAt !== null) return `revoked ${timeText(revokedAt)} by ${revokedBy}`;
-  if (usedAt !== null) return `handed in ${timeText(usedAt)}`;
+  if (usedAt !== null) return `used ${timeText(usedAt)}`;
   if (expiresAt === null) return "it is revoked";
   const isOver = Date.parse(expiresAt) <= Date.now();
-  return isOver ? `ran out ${timeText(expiresAt)}` : timeText(expiresAt);
+  return isOver ? `expired ${timeText(expiresAt)}` : timeText(expiresAt);
 }
 
 function msOf<Name extends string>(
@@ -158,5 +156,5 @@ function msOf<Name extends string>(
   if (written === undefined) return {};
   const ms = parseDuration(written);
   if (ms !== undefined) return { [name]: ms } as { [N in Name]: number };
-  throw new UsageError(`"${written}" is no duration; write one such as 12h or 90d`);
+  throw new UsageError(`"${written}" is not a duration; write one such as 12h or 90d`);
 }

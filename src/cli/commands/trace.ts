@@ -16,9 +16,9 @@ interface StandardOptions extends CommonOptions {
 export const describeTrace: Describe = (command) => {
   const exported = command
     .command("export")
-    .description("write what a farm executed as a trace, to standard output");
+    .description("write the executions of a farm as a trace to standard output");
   speaksToServer(exported)
-    .option("--since <duration>", "how far back to begin", "7d")
+    .option("--since <duration>", "the period before now", "7d")
     .action((options: ExportOptions) =>
       inSession(options, async ({ api, terminal }) => {
         const { printLog } = await import("../print-log.ts");
@@ -30,13 +30,10 @@ export const describeTrace: Describe = (command) => {
       }),
     );
   withExamples(exported, [
-    [
-      "what would last week have cost under other strategies",
-      "trace export --since 7d > week.jsonl",
-    ],
+    ["a trace of last week, to simulate other strategies", "trace export --since 7d > week.jsonl"],
   ]);
 
-  const listed = command.command("list").description("the standard traces");
+  const listed = command.command("list").description("list the standard traces");
   answersJson(listed).action((options: CommonOptions) =>
     inSession(options, async (session) => {
       const { standardTraces } = await import("#simulate/traces/standard-traces.ts");
@@ -50,7 +47,9 @@ export const describeTrace: Describe = (command) => {
     .description("write a standard trace to standard output");
   standard
     .addOption(
-      new Option("--seed <number>", "from which all chance comes").argParser(traceSeed).default(1),
+      new Option("--seed <number>", "the seed of the random numbers")
+        .argParser(traceSeed)
+        .default(1),
     )
     .action((name: string, options: StandardOptions) =>
       inSession(options, async ({ terminal }) => {
@@ -60,13 +59,13 @@ export const describeTrace: Describe = (command) => {
         const make = Object.hasOwn(standardTraces, name) ? standardTraces[name] : undefined;
         if (make === undefined) {
           const names = Object.keys(standardTraces).join(", ");
-          throw new UsageError(`there is no standard trace "${name}"; there are ${names}`);
+          throw new UsageError(`there is no standard trace "${name}"; the traces are ${names}`);
         }
         terminal.answer.write([...traceLines(make(options.seed))].join(""));
         return exitCodes.ok;
       }),
     );
   withExamples(standard, [
-    ["a trace to change by hand", "trace standard bursts --seed 7 > bursts.jsonl"],
+    ["a trace that you can change by hand", "trace standard bursts --seed 7 > bursts.jsonl"],
   ]);
 };

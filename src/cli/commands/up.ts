@@ -7,19 +7,19 @@ import { wholeNumber } from "../whole-number.ts";
 
 export const describeUp: Describe = (command, program) => {
   answersJson(command)
-    .option("--repo <path-or-url>", "the repository (default: the one you stand in)")
-    .option("--demo", "a small project that is made for it, and shows what a farm does")
+    .option("--repo <path-or-url>", "the repository (default: the current one)")
+    .option("--demo", "run a small example project that shows what a farm does")
     .option("--rev <rev>", "branch, tag or commit (default: HEAD)")
     .option("--definitions <dir>", "definitions from a directory instead of the commit's .grange/")
     .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
-    .option("--no-cache", "run even what the action cache has")
-    .option("--port <n>", "where the farm listens; 0 takes any free port", port, 8980)
+    .option("--no-cache", "run jobs even if the action cache has their results")
+    .option("--port <n>", "the port of the farm; 0 selects a free port", port, 8980)
     .option("--data <dir>", "the data directory (GRANGE_DATA; default: .grange-data)")
     .option(
       "--store-limit <size>",
-      "how large the store of blobs may grow, such as 20G (GRANGE_STORE_LIMIT; 0: no limit; default: 3/4 of its disk)",
+      "the maximum size of the blob store, such as 20G (GRANGE_STORE_LIMIT; 0: no limit; default: 3/4 of its disk)",
     )
-    .option("--once", "stop when the graph ends: exit code 0 when it succeeded, else 1")
+    .option("--once", "stop when the graph ends; exit with 0 if it succeeded, else with 1")
     .addOption(command.createOption("--workers <n>").argParser(wholeNumber).hideHelp())
     .action((options: UpOptions) =>
       inSession(options, async (session) => {
@@ -28,13 +28,13 @@ export const describeUp: Describe = (command, program) => {
       }),
     );
   withExamples(command, [
-    ["a farm with a small project to look at", "up --demo"],
-    ["a farm for the repository you stand in, until Ctrl-C", "up"],
+    ["a farm with a small example project", "up --demo"],
+    ["a farm for the repository in this directory, until Ctrl-C", "up"],
     [
-      "run one tag of a repository elsewhere, and end as its graph ends",
+      "run one tag of another repository, and exit with the result of its graph",
       "up --once --rev v1.2.0 --repo https://example.org/a.git",
     ],
-    ["the same for a script: the last line is the result", "up --once --json"],
+    ["the same for a script: the last line of the output is the result", "up --once --json"],
   ]);
 };
 

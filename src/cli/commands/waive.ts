@@ -11,18 +11,20 @@ interface WaiveOptions extends ChangeOptions {
 
 export const describeWaive: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
-    .argument("<job>", "the job that waits")
-    .argument("<on>", "the job that it is not to wait for")
-    .option("--reason <text>", "why; must be given, and is kept with your name")
-    .option("--undo", "wait for it after all: before the job starts, or when it is over")
-    .option("--dry-run", "only say what would happen")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
+    .argument("<job>", "the waiting job")
+    .argument("<on>", "the job that it no longer waits for")
+    .option("--reason <text>", "the reason; required, and stored with your name")
+    .option("--undo", "remove the waiver; possible before the job starts or after it has ended")
+    .option("--dry-run", "only print what would happen")
     .option("--yes", "do not ask")
     .action((graph: string, job: string, on: string, options: WaiveOptions) =>
       inSession(options, async (session) => {
         const { reason, undo = false } = options;
         if (reason === undefined) {
-          throw new UsageError('say why, for those who ask later: --reason "known to fail on arm"');
+          throw new UsageError(
+            'give a reason, which others can read later: --reason "known to fail on arm"',
+          );
         }
         const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
         const { carryOutChange } = await import("../carry-out-change.ts");
@@ -36,8 +38,8 @@ export const describeWaive: Describe = (command) => {
     );
   withExamples(command, [
     [
-      "publish although lint failed",
-      'waive latest publish lint --reason "lint is broken, not we" --yes',
+      "run publish although lint failed",
+      'waive latest publish lint --reason "the linter has a bug" --yes',
     ],
   ]);
 };

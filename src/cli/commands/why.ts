@@ -6,7 +6,7 @@ import { printableLine } from "../terminal/printable-text.ts";
 
 export const describeWhy: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("<graph>", "the id of a graph, a unique prefix of it, or `latest`")
     .argument("<job>", "the job's name")
     .action((graph: string, job: string, options: CommonOptions) =>
       inSession(options, async (session) => {
@@ -19,15 +19,13 @@ export const describeWhy: Describe = (command) => {
             ? notWaiting((await session.api.job(graph, job)).job, graph)
             : [
                 `${job} ${printableLine(waiting.sentence)}`,
-                ...(waiting.advice === null
-                  ? []
-                  : [`What helps: ${printableLine(waiting.advice)}`]),
+                ...(waiting.advice === null ? [] : [`To do: ${printableLine(waiting.advice)}`]),
               ];
         return answer(session, options, { waiting }, () => lines);
       }),
     );
   withExamples(command, [
-    ["why the job tests of the newest graph does not run", "why latest tests"],
+    ["explain why the job tests of the newest graph does not run", "why latest tests"],
     ["the reason and its numbers, for a script", "why 3f2a tests --json"],
   ]);
 };
@@ -40,15 +38,12 @@ function notWaiting({ name, state, reason }: JobSummary, graph: string): string[
     case "unreachable":
       return [
         `${name} does not run${suffix}`,
-        "What helps: retrigger what is in its way, or `grange waive` it.",
+        "To do: retrigger the job that blocks it, or waive it with `grange waive`.",
       ];
     case "inactive":
     case "coalesced":
     case "expired":
-      return [
-        `${name} does not run${suffix}`,
-        `What helps: grange activate ${name} --graph ${graph}`,
-      ];
+      return [`${name} does not run${suffix}`, `To do: grange activate ${name} --graph ${graph}`];
     case "succeeded":
     case "failed":
       return [`${name} has ${state}${suffix}. ${see}`];
@@ -60,6 +55,6 @@ function notWaiting({ name, state, reason }: JobSummary, graph: string): string[
     case "waiting":
     case "ready":
     case "queued":
-      return [`${name} is about to go on. ${see}`];
+      return [`${name} is about to continue. ${see}`];
   }
 }

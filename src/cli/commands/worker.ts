@@ -16,26 +16,26 @@ export const describeWorker: Describe = (command, program) => {
   withWorkOptions(command)
     .option(
       "--ssh <host>",
-      "start it on another machine, [user@]host[:port]; may be repeated",
+      "start the worker on another machine, [user@]host[:port]; may be repeated",
       repeated,
     )
-    .option("--stop", "with --ssh: end the worker there")
+    .option("--stop", "with --ssh: stop the worker there")
     .option("--status", "with --ssh: show the worker there")
-    .option("--tunnel", "with --ssh: let it reach the farm through ssh, while this command runs")
-    .option("--ssh-key <file>", "the private key that lets this user in")
+    .option("--tunnel", "with --ssh: connect it to the farm through ssh while this command runs")
+    .option("--ssh-key <file>", "the private key for the connection")
     .option("--ssh-option <name=value>", "an option of ssh_config; may be repeated", repeated)
     .option(
       "--remote-directory <dir>",
-      "where it lives on the other machine, below the home of its user",
+      "the directory of the worker on the other machine, below the home of its user",
       ".cache/grange/worker-over-ssh",
     )
-    .option("--remote-node <path>", "Node on the other machine", "node")
+    .option("--remote-node <path>", "the path of Node on the other machine", "node")
     .action(async (options: WorkerOptions) => {
       const { ssh } = options;
       if (ssh === undefined) return workHere(options, program.version);
       if (options.enrol !== undefined) {
         command.error(
-          "error: --enrol is for workers here; over ssh, GRANGE_WORKER_TOKEN goes along",
+          "error: --enrol is for workers on this machine; with --ssh, use GRANGE_WORKER_TOKEN",
         );
       }
       const { inSession } = await import("../session.ts");
@@ -45,29 +45,32 @@ export const describeWorker: Describe = (command, program) => {
       });
     });
   withExamples(command, [
-    ["one more worker for the farm on this machine", "worker --name spare"],
-    ["four jobs at a time for a farm elsewhere", "worker --server http://farm:8980 --slots 4"],
+    ["start another worker for the farm on this machine", "worker --name spare"],
+    [
+      "run four jobs at the same time for a farm on another machine",
+      "worker --server http://farm:8980 --slots 4",
+    ],
     [
       "slots of size class 2 that give 2 CPUs and 4 GiB each, and no more",
       "worker --server http://farm:8980 --size-class 2 --slots 4 --cpus 2 --memory 4G",
     ],
     [
-      "a worker on a machine that has nothing but Node, for a farm that it can reach",
+      "start a worker on a machine that has only Node, for a farm that it can reach",
       "worker --ssh build@attic --server http://farm:8980",
     ],
-    ["the same for a farm that it cannot reach", "worker --ssh build@attic --tunnel"],
-    ["end it", "worker --ssh build@attic --stop"],
+    ["the same for a farm that it cannot reach directly", "worker --ssh build@attic --tunnel"],
+    ["cancel it", "worker --ssh build@attic --stop"],
     [
-      "a worker of a farm that asks who works for it: with what `grange token create NAME --enrol worker` printed",
+      "start a worker for a private farm, with an enrolment token from `grange token create NAME --enrol worker`",
       "worker --server https://farm:8980 --enrol token",
     ],
-    ["let one work again that was quarantined", "worker release attic"],
+    ["release a worker from quarantine", "worker release attic"],
   ]);
 };
 
 function describeRelease(command: Command): void {
   speaksToServer(command.command("release <name>"))
-    .description("let a worker work again that was quarantined; its own name, or its principal's")
+    .description("release a worker from quarantine; give its name, or the name of its principal")
     .action(async (name: string, options: CommonOptions) => {
       const { answer, inSession } = await import("../session.ts");
       return inSession(options, async (session) => {

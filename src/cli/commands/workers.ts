@@ -39,11 +39,8 @@ export const describeWorkers: Describe = (command) => {
     }),
   );
   withExamples(command, [
-    ["who works for the farm on this machine", "workers"],
-    [
-      "platform and facilities of each, from another farm",
-      "workers --server http://farm:8980 --json",
-    ],
+    ["list the workers of the farm on this machine", "workers"],
+    ["details of the workers of another farm", "workers --server http://farm:8980 --json"],
   ]);
 };
 
@@ -53,7 +50,7 @@ function quarantineLines(workers: readonly Worker[]): string[] {
       ? []
       : [
           printableLine(
-            `${name} (${principal}) is quarantined, because it ${quarantine}. Release it: grange worker release ${principal}`,
+            `${name} (${principal}) is quarantined, because it ${quarantine}. To release it: grange worker release ${principal}`,
           ),
         ],
   );
@@ -66,7 +63,7 @@ function stateText({ quarantine, trouble, state }: Worker): string {
 
 function troubleLines(workers: readonly Worker[]): string[] {
   return workers.flatMap(({ name, trouble }) =>
-    trouble === null ? [] : [printableLine(`${name} runs nothing at present: ${trouble}`)],
+    trouble === null ? [] : [printableLine(`${name} cannot run anything now: ${trouble}`)],
   );
 }
 

@@ -14,8 +14,9 @@ export function demoProjectLine(path: string, commits: number): string {
 /** Undefined when nothing is left out. */
 export function leftOutLine({ hasCompiler, hasCcache }: DemoTools): string | undefined {
   if (!hasCompiler)
-    return "Left out: the jobs of the C library and ccache, because this machine has no C compiler (cc).";
-  if (!hasCcache) return "Left out: the build with ccache, because ccache 4.7 is not installed.";
+    return "Not included: the jobs of the C library and ccache, because this machine has no C compiler (cc).";
+  if (!hasCcache)
+    return "Not included: the build with ccache, because ccache 4.7 is not installed.";
   return undefined;
 }
 
@@ -48,12 +49,12 @@ export function measuredLine({ commits, worse, cases, url }: MeasuredSummary): s
 /** Returns the last lines: the first pages to open. */
 export function tourLines(url: string, path: string): string[] {
   return [
-    "The demo is complete and the machine is idle. What to look at:",
+    "The demo is complete. See:",
     `  each commit and its graph: ${url}/repositories/concordance`,
     `  builds of tools:           ${url}/invocations`,
     `  benchmarks:                ${url}/benchmarks/graphs?suite=concordance`,
-    `  a change of your own:      commit it in ${path}, then run it at ${url}/new`,
-    "docs/demo.md explains what is to be seen. For a project of your own: npm start -- --repo PATH",
+    `  your own change: commit it in ${path}, then run it at ${url}/new`,
+    "docs/demo.md explains what you see. For your own project: npm start -- --repo PATH",
   ];
 }
 

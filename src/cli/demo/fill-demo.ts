@@ -32,7 +32,7 @@ export async function fillDemo(
     } catch (reason) {
       if (farm.stopping.aborted) return false;
       failed += 1;
-      notes.line(`  ${step.kind} did not work: ${messageOf(reason)}. The next start tries again.`);
+      notes.line(`  ${step.kind} failed: ${messageOf(reason)}. The next start tries again.`);
     }
   }
   return failed === 0;

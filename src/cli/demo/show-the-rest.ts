@@ -13,7 +13,7 @@ export async function showTheRest(
   notes: Pick<Outlet, "line">,
 ): Promise<void> {
   const done = await readDemoRecord(recordFile);
-  if (done.size === 0) notes.line("The rest of the demo fills in, in about two minutes:");
+  if (done.size === 0) notes.line("The rest of the demo follows in about two minutes:");
   const isComplete = await fillDemo(farm, recordFile, notes);
   if (!isComplete) return;
   // Also after the first time, so that pages can request measurements.

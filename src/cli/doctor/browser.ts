@@ -15,7 +15,7 @@ export function browserChecks(): Check[] {
         }
         return warn(
           "none",
-          "Used by `npm test` of Grange itself only, which then fetches one from npm",
+          "Only `npm test` of Grange itself uses it, and then downloads one from npm",
         );
       },
     },

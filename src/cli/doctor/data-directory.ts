@@ -28,8 +28,8 @@ export function dataDirectoryChecks(dataDir: string): Check[] {
     {
       name: "data directory",
       run: () =>
-        inScratch(place, async () => ok(`${dataDir} can be written`)).catch((reason) =>
-          fail(messageOf(reason), "Make it writable, or name another in GRANGE_DATA"),
+        inScratch(place, async () => ok(`${dataDir} is writable`)).catch((reason) =>
+          fail(messageOf(reason), "Make it writable, or set GRANGE_DATA to another directory"),
         ),
     },
     {
@@ -43,7 +43,7 @@ export function dataDirectoryChecks(dataDir: string): Check[] {
         }).catch((reason) =>
           warn(
             `no links in ${place}: ${messageOf(reason)}`,
-            "Workers copy files instead, which is slower; choose a local file system in GRANGE_DATA",
+            "Workers copy files instead, which is slower. Set GRANGE_DATA to a directory on a local file system",
           ),
         ),
     },
@@ -54,12 +54,12 @@ export function dataDirectoryChecks(dataDir: string): Check[] {
         const name = fileSystems[type] ?? `type 0x${type.toString(16)}`;
         if (remote.has(name)) {
           return warn(
-            `${dataDir} lies on ${name}`,
-            "A database wants a local disk: name one in GRANGE_DATA",
+            `${dataDir} is on ${name}`,
+            "A database needs a local disk: set GRANGE_DATA to a directory on one",
           );
         }
         return name === "tmpfs"
-          ? warn(`${dataDir} lies in memory (tmpfs)`, "What is kept there is gone after a restart")
+          ? warn(`${dataDir} is in memory (tmpfs)`, "A restart of the machine deletes its contents")
           : ok(name);
       },
     },
@@ -69,7 +69,7 @@ export function dataDirectoryChecks(dataDir: string): Check[] {
         const { bavail, bsize } = await statfs(place);
         const free = bavail * bsize;
         const detail = `${(free / gibibyte).toFixed(1)} GiB free`;
-        const fix = "Make room, or name a directory on another disk in GRANGE_DATA";
+        const fix = "Free disk space, or set GRANGE_DATA to a directory on another disk";
         if (free < gibibyte) return fail(detail, fix);
         return free < 5 * gibibyte ? warn(detail, fix) : ok(detail);
       },
@@ -80,9 +80,9 @@ export function dataDirectoryChecks(dataDir: string): Check[] {
         const { files, ffree } = await statfs(place);
         // Some file systems create inodes on demand, and report 0.
         if (files === 0) return ok("no limit");
-        const detail = `${ffree} more files fit`;
+        const detail = `${ffree} more files are possible`;
         return ffree < 100_000
-          ? warn(detail, "Remove small files, or choose another disk in GRANGE_DATA")
+          ? warn(detail, "Delete small files, or set GRANGE_DATA to a directory on another disk")
           : ok(detail);
       },
     },

@@ -41,9 +41,7 @@ function embeddedChecks(): Check[] {
           const server = await startEmbeddedPostgres({ dataDir: dir, unsafeFast: true });
           await server.stop();
           const seconds = ((Date.now() - started) / 1_000).toFixed(1);
-          return ok(
-            `as ${chooseRunAs().description}, from nothing and stopped again in ${seconds} s`,
-          );
+          return ok(`as ${chooseRunAs().description}; started and stopped in ${seconds} s`);
         } catch (reason) {
           return fail(messageOf(reason), fix);
         } finally {
@@ -66,11 +64,11 @@ function externalCheck(url: string): Check {
         const version = rows[0]?.server_version ?? "0";
         return Number.parseInt(version, 10) >= oldestServer
           ? ok(`PostgreSQL ${version} at ${withoutPassword(url)}`)
-          : fail(`PostgreSQL ${version} is too old`, `Use version ${oldestServer} or later`);
+          : fail(`PostgreSQL ${version} is too old`, `Install version ${oldestServer} or later`);
       } catch (reason) {
         return fail(
           `${withoutPassword(url)}: ${messageOf(reason)}`,
-          "Correct GRANGE_DATABASE_URL, or unset it: Grange then starts a database of its own",
+          "Correct GRANGE_DATABASE_URL, or unset it: Grange then starts its own database",
         );
       } finally {
         await client.end().catch(() => {});

@@ -27,9 +27,15 @@ async function server(api: ApiClient, version: string): Promise<Finding> {
         );
   } catch (reason) {
     if (!(reason instanceof ServerUnreachable)) {
-      return fail(messageOf(reason), "Is that a Grange server? Name another in GRANGE_SERVER");
+      return fail(
+        messageOf(reason),
+        "Check that this is a Grange server, or set GRANGE_SERVER to another address",
+      );
     }
-    return warn(messageOf(reason), "Start one with `grange up`, or name another in GRANGE_SERVER");
+    return warn(
+      messageOf(reason),
+      "Start one with `grange up`, or set GRANGE_SERVER to another address",
+    );
   }
 }
 
@@ -40,15 +46,15 @@ async function access(api: ApiClient): Promise<Finding> {
     const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(new URL(api.serverUrl).hostname);
     return access === "open" && !isHere
       ? warn(
-          "open: all who reach the farm may do everything",
-          "Let only principals with grants do so: `grange access set private`, or `public`",
+          "open: anyone who can reach the farm may do everything",
+          "Restrict it: `grange access set private`, or `public`",
         )
       : ok(access);
   } catch (reason) {
     return ok(
       reason instanceof ServerUnreachable
-        ? "nothing to ask without a server"
-        : `not known here: ${messageOf(reason)}`,
+        ? "not checked: there is no server"
+        : `not known: ${messageOf(reason)}`,
     );
   }
 }
@@ -56,17 +62,18 @@ async function access(api: ApiClient): Promise<Finding> {
 async function port(api: ApiClient): Promise<Finding> {
   const { hostname, port: text, protocol } = new URL(api.serverUrl);
   const number = Number(text) || (protocol === "https:" ? 443 : 80);
-  if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) return ok("the farm is elsewhere");
+  if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname))
+    return ok("the farm is on another machine");
   if (await isFree(number, "127.0.0.1")) return ok(`${number} is free`);
   const isOurs = await api.server().then(
     () => true,
     () => false,
   );
-  if (isOurs) return ok(`${number} is the farm's`);
+  if (isOurs) return ok(`${number} is used by the farm`);
   const holder = portHolder(number);
   return warn(
-    `${number} is taken${holder === undefined ? "" : ` by process ${holder.pid} (${holder.command})`}`,
-    `Stop that, or start with another: grange up --port ${number + 1}`,
+    `${number} is in use${holder === undefined ? "" : ` by process ${holder.pid} (${holder.command})`}`,
+    `Stop this process, or use another port: grange up --port ${number + 1}`,
   );
 }
 
@@ -78,8 +85,8 @@ async function lastBackup(api: ApiClient): Promise<Finding> {
   } catch (reason) {
     return ok(
       reason instanceof ServerUnreachable
-        ? "none to ask for without a server"
-        : `not known here: ${messageOf(reason)}`,
+        ? "not checked: there is no server"
+        : `not known: ${messageOf(reason)}`,
     );
   }
 }
@@ -90,9 +97,9 @@ async function workers(api: ApiClient): Promise<Finding> {
     const all = await api.call(workerEndpoints.workers, {});
     const here = all.filter((worker) => worker.state !== "lost");
     const lost = all.length - here.length;
-    const detail = `${here.length} at work${lost === 0 ? "" : `, ${lost} lost`}`;
+    const detail = `${here.length} connected${lost === 0 ? "" : `, ${lost} lost`}`;
     return here.length > 0 ? ok(detail) : warn(detail, "Start one: grange worker");
   } catch {
-    return ok("none to ask for without a server");
+    return ok("not checked: there is no server");
   }
 }

@@ -36,8 +36,8 @@ export async function findInputs(
     begins: (what: "tracing" | "confirming") =>
       notes.line(
         what === "tracing"
-          ? `Running job "${job}" with all files of the checkout, and noting what it reads.`
-          : "Running it once more with the inputs that were found.",
+          ? `Running job "${job}" with all files of the checkout, to record which files it reads.`
+          : "Running it again with the inputs that were found.",
       ),
     needs: {
       taken: () => {},

@@ -19,8 +19,8 @@ const complete = {
 test("says that nothing is missing", () => {
   expect(inputsLines(complete)).toEqual([
     'Job "unit" read 12 files of the checkout.',
-    "All that it reads is declared.",
-    "Confirmed: with the inputs found it ends as with the whole checkout (exit code 0).",
+    "All files that it reads are declared.",
+    "Confirmed: with these inputs it ends in the same way as with the whole checkout (exit code 0).",
   ]);
 });
 
@@ -38,16 +38,16 @@ test("says what is missing, what is in vain, and how the key should read", () =>
   expect(lines.slice(1)).toEqual([
     "Read, but not declared:",
     "  bin/grange.mjs",
-    "Listed, but not declared (the names in a directory matter):",
+    "Listed, but not declared (the job reads the names in a directory):",
     "  docs/*",
     "  *",
-    "Not declared, and a run without it fails:",
+    "Not declared, and the job fails without it:",
     "  flags/on",
     "Declared, but not read:",
     "  buf.yaml",
-    "Needed for its outputs, which are not read:",
+    "Jobs in `needs` whose outputs are not read:",
     "  build",
-    "Confirmed: with the inputs found it ends as with the whole checkout (exit code 0).",
+    "Confirmed: with these inputs it ends in the same way as with the whole checkout (exit code 0).",
     "",
     'inputs: [src, bin, "docs/*", "*", flags/on]',
   ]);
@@ -61,7 +61,7 @@ test("shows the end of what a job printed whose inputs cannot be confirmed", () 
   });
 
   expect(lines.slice(2)).toEqual([
-    "NOT confirmed: with the inputs found it ends in another way (exit code 2):",
+    "NOT confirmed: with these inputs it ends in another way (exit code 2):",
     "  | one",
     "  | last words",
   ]);

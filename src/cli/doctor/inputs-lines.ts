@@ -16,18 +16,18 @@ export function inputsLines(trace: InputsTrace): string[] {
     ...(end.succeeded
       ? []
       : [
-          `It failed with the whole checkout, too (${printableLine(end.message)}); what it would have read after that is not known:`,
+          `It also failed with the whole checkout (${printableLine(end.message)}), so the files that it reads later are not known:`,
           ...tailOf(trace.log),
         ]),
     ...section("Read, but not declared:", missing),
     ...section(
-      "Listed, but not declared (the names in a directory matter):",
+      "Listed, but not declared (the job reads the names in a directory):",
       listed.map((directory) => (directory === "" ? "*" : `${directory}/*`)),
     ),
-    ...section("Not declared, and a run without it fails:", requested),
+    ...section("Not declared, and the job fails without it:", requested),
     ...section("Declared, but not read:", unused),
-    ...section("Needed for its outputs, which are not read:", unusedNeeds),
-    ...(lacks ? [] : ["All that it reads is declared."]),
+    ...section("Jobs in `needs` whose outputs are not read:", unusedNeeds),
+    ...(lacks ? [] : ["All files that it reads are declared."]),
     ...confirmationLines(trace),
     ...(lacks || unused.length > 0 ? ["", ...inputsKey(trace.proposal)] : []),
   ];
@@ -37,12 +37,16 @@ function confirmationLines({ confirmation, end }: InputsTrace): string[] {
   const whole = end.exitCode === undefined ? "" : ` (exit code ${end.exitCode})`;
   switch (confirmation.kind) {
     case "not-asked-for":
-      return ["Not confirmed by another run: files that a job only looks for are not among these."];
+      return [
+        "Not confirmed by a second run: files whose existence the job only checks may be missing here.",
+      ];
     case "same":
-      return [`Confirmed: with the inputs found it ends as with the whole checkout${whole}.`];
+      return [
+        `Confirmed: with these inputs it ends in the same way as with the whole checkout${whole}.`,
+      ];
     case "different":
       return [
-        `NOT confirmed: with the inputs found it ends in another way (${printableLine(confirmation.end.message || "it succeeds")}):`,
+        `NOT confirmed: with these inputs it ends in another way (${printableLine(confirmation.end.message || "it succeeds")}):`,
         ...tailOf(confirmation.log),
       ];
   }

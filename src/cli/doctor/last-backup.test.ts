@@ -20,7 +20,7 @@ function backup(change: Partial<Backup>): Backup {
 }
 
 test.each([
-  { last: undefined, status: "warn", detail: /never/ },
+  { last: undefined, status: "warn", detail: /no backup/ },
   { last: backup({}), status: "ok", detail: /^3 h old, in \/mnt\/backup on farm$/ },
   { last: backup({ finishedAt: "2026-05-08T13:00:00Z" }), status: "ok", detail: /^47 h/ },
   { last: backup({ finishedAt: "2026-05-08T12:00:00Z" }), status: "warn", detail: /^2 days/ },

@@ -7,8 +7,8 @@ const oldAfterMs = 48 * hourMs;
 
 /** Returns the finding for the age of a farm's last backup. */
 export function findingOfBackup(last: Backup | undefined, now: Date): Finding {
-  const fix = "Run `grange backup DIRECTORY`, best every night (docs/backup.md)";
-  if (last === undefined) return warn("this farm was never backed up", fix);
+  const fix = "Run `grange backup DIRECTORY`, for example every night (docs/backup.md)";
+  if (last === undefined) return warn("this farm has no backup", fix);
   const ageMs = Math.max(0, now.getTime() - Date.parse(last.finishedAt));
   const age =
     ageMs < 48 * hourMs
@@ -19,6 +19,6 @@ export function findingOfBackup(last: Backup | undefined, now: Date): Finding {
   if (last.damagedBlobs === 0) return ok(detail);
   return warn(
     `${detail}, without ${last.damagedBlobs} blobs that are damaged in the store`,
-    "Look at the disk: its files have changed under the farm",
+    "Check the disk: files of the farm have changed",
   );
 }

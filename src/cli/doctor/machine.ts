@@ -17,7 +17,7 @@ export function machineChecks(): Check[] {
         const cores = availableParallelism();
         return cores >= 2
           ? ok(`${cores} cores`)
-          : warn("1 core", "There is one worker only, of size class 1; more cores make more");
+          : warn("1 core", "With this number of cores there is only one worker, of size class 1");
       },
     },
     {
@@ -25,8 +25,7 @@ export function machineChecks(): Check[] {
       async run() {
         const available = await availableMemory();
         const detail = `${Math.round(available / mebibyte)} MiB of ${Math.round(totalmem() / mebibyte)} MiB available`;
-        const fix =
-          "Grange itself needs about 400 MiB, and jobs what they need; end something else";
+        const fix = "Grange itself needs about 400 MiB, and jobs need more. Stop other programs";
         if (available < 400 * mebibyte) return fail(detail, fix);
         return available < 1_024 * mebibyte ? warn(detail, fix) : ok(detail);
       },
@@ -36,7 +35,7 @@ export function machineChecks(): Check[] {
       async run() {
         const limits = await readFile("/proc/self/limits", "utf8").catch(() => "");
         const soft = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.NaN);
-        if (Number.isNaN(soft)) return ok("the limit is not known here");
+        if (Number.isNaN(soft)) return ok("the limit is not known");
         return soft >= wantedFiles
           ? ok(`up to ${soft} open files`)
           : warn(`only ${soft} open files`, `Raise it: ulimit -n ${wantedFiles}`);
@@ -50,7 +49,7 @@ export function machineChecks(): Check[] {
           ? ok(new Date(now).toISOString())
           : fail(
               `it shows ${new Date(now).toISOString()}`,
-              "Set the clock; leases and logs need it",
+              "Set the clock: leases and logs depend on it",
             );
       },
     },
@@ -62,10 +61,10 @@ export function machineChecks(): Check[] {
         await new Promise((resolve) => setTimeout(resolve, 100));
         const apart = Math.abs(Date.now() - wall - (performance.now() - steady));
         return apart < 50
-          ? ok("wall clock and steady clock agree")
+          ? ok("wall clock and monotonic clock agree")
           : warn(
               `they drifted ${apart.toFixed(0)} ms apart in 100 ms`,
-              "Is the clock being set just now?",
+              "Check whether a program is setting the clock",
             );
       },
     },
@@ -73,7 +72,7 @@ export function machineChecks(): Check[] {
       name: "host name",
       async run() {
         return hostname() === ""
-          ? warn("there is none", "Workers are named after it; name them with --name")
+          ? warn("there is none", "Workers use it as their name. Set another name with --name")
           : ok(hostname());
       },
     },

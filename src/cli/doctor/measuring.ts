@@ -12,8 +12,8 @@ export function measuringChecks(): Check[] {
         const paranoid = Number(await read("/proc/sys/kernel/perf_event_paranoid"));
         if (counters === undefined) {
           return warn(
-            "this machine has none (virtual?)",
-            "Instructions are counted by valgrind instead, 20 to 50 times slower",
+            "this machine has none (is it virtual?)",
+            "valgrind counts instructions instead, 20 to 50 times slower",
           );
         }
         return paranoid <= 1 || process.getuid?.() === 0
@@ -32,7 +32,7 @@ export function measuringChecks(): Check[] {
         } catch {
           return warn(
             "not installed",
-            "To count instructions where the machine does not: apt-get install valgrind",
+            "To count instructions without hardware counters: apt-get install valgrind",
           );
         }
       },
@@ -41,10 +41,13 @@ export function measuringChecks(): Check[] {
       name: "frequency governor",
       async run() {
         const governor = await read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-        if (governor === undefined) return ok("not controlled from here");
+        if (governor === undefined) return ok("this machine does not let it be controlled");
         return governor === "performance"
           ? ok(governor)
-          : warn(governor, "Times vary with it: cpupower frequency-set -g performance");
+          : warn(
+              governor,
+              "The frequency changes measured times. Fix it: cpupower frequency-set -g performance",
+            );
       },
     },
     {
@@ -55,9 +58,13 @@ export function measuringChecks(): Check[] {
         return noTurbo === "0" || boost === "1"
           ? warn(
               "on",
-              "Times vary with heat: echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+              "The temperature changes measured times. Disable turbo: echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
             )
-          : ok(noTurbo === "1" || boost === "0" ? "off" : "not controlled from here");
+          : ok(
+              noTurbo === "1" || boost === "0"
+                ? "off"
+                : "this machine does not let it be controlled",
+            );
       },
     },
     {
@@ -65,8 +72,8 @@ export function measuringChecks(): Check[] {
       async run() {
         const value = await read("/proc/sys/kernel/randomize_va_space");
         return value === "0" || value === undefined
-          ? ok(value === undefined ? "not known here" : "off")
-          : ok("on; a collector turns it off for what it measures");
+          ? ok(value === undefined ? "not known" : "off")
+          : ok("on; a collector turns it off for measured processes");
       },
     },
     {
@@ -75,9 +82,9 @@ export function measuringChecks(): Check[] {
         return (await read("/sys/devices/system/cpu/smt/active")) === "1"
           ? warn(
               "on",
-              "Neighbours on a core disturb each other: echo off > /sys/devices/system/cpu/smt/control",
+              "Threads of one core slow each other. Disable it: echo off > /sys/devices/system/cpu/smt/control",
             )
-          : ok("off, or not there");
+          : ok("off, or not available");
       },
     },
   ];

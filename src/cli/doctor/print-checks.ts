@@ -25,7 +25,7 @@ export async function printChecks(
   const summary = { ok: count("ok"), warn: count("warn"), fail: count("fail") };
   if (options.json === true)
     answer.line(JSON.stringify({ summary, checks: results }, undefined, 2));
-  else answer.line(`${summary.ok} ok, ${summary.warn} to know, ${summary.fail} to put right`);
+  else answer.line(`${summary.ok} ok, ${summary.warn} warnings, ${summary.fail} errors`);
   return summary.fail === 0 ? exitCodes.ok : exitCodes.failed;
 }
 

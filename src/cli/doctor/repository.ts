@@ -26,13 +26,13 @@ async function repository(directory: string): Promise<Finding> {
   const refusal = await ownershipRefusal(directory);
   if (refusal !== undefined) {
     return fail(
-      "git refuses it, because it belongs to another user",
+      "git refuses to read it, because it belongs to another user",
       `Trust it: git config --global --add safe.directory ${directory}`,
     );
   }
   const root = await checkoutRoot(directory);
   return root === undefined
-    ? warn(`${directory} is in no Git repository`, "Go to one, or name one with --repo")
+    ? warn(`${directory} is not in a Git repository`, "Change to one, or name one with --repo")
     : ok(root);
 }
 
@@ -41,20 +41,23 @@ async function inCheckout(
   look: (root: string) => Promise<Finding>,
 ): Promise<Finding> {
   const root = await checkoutRoot(directory);
-  return root === undefined ? ok("no repository here") : await look(root);
+  return root === undefined ? ok("there is no repository here") : await look(root);
 }
 
 async function commit(root: string): Promise<Finding> {
   const sha = await commitOf(root, "HEAD");
   return sha === undefined
-    ? warn("there is none yet", "The farm runs commits: git add -A && git commit -m first")
+    ? warn(
+        "there is no commit yet",
+        "A farm runs commits. Create one: git add -A && git commit -m first",
+      )
     : ok(sha);
 }
 
 async function definitions(root: string): Promise<Finding> {
   const sha = await commitOf(root, "HEAD");
   if (sha === undefined || !(await hasDefinitions(root, sha))) {
-    return warn("the commit has none", "Write a start: grange init");
+    return warn("the commit has no definitions", "Create definitions: grange init");
   }
   const files = await definitionTexts(root, sha);
   const evaluator = new TemplateEvaluator();
@@ -64,7 +67,7 @@ async function definitions(root: string): Promise<Finding> {
     const { jobs } = await readDefinitions(files, {}, { ...context, commit: facts }, evaluator);
     return ok(`${jobs.length} jobs, no problem found`);
   } catch (reason) {
-    return fail(messageOf(reason), "Correct it; `grange submit` shows the place in the file");
+    return fail(messageOf(reason), "Correct them; `grange submit` shows the file and line");
   } finally {
     await evaluator.stop();
   }

@@ -33,7 +33,7 @@ async function findingOf(check: Check): Promise<Finding> {
       resolve({
         status: "warn",
         detail: `no answer within ${longestMs / 1_000} s`,
-        fix: "See what this machine is busy with, then ask again",
+        fix: "Check which programs keep this machine busy, then run the check again",
       });
     }, longestMs);
   });
@@ -43,7 +43,7 @@ async function findingOf(check: Check): Promise<Finding> {
     return {
       status: "fail",
       detail: messageOf(reason),
-      fix: "The check itself did not work; the sentence before says why",
+      fix: "The check itself failed; the message before this one gives the reason",
     };
   } finally {
     clearTimeout(timer);

@@ -13,14 +13,14 @@ export function sandboxChecks(): Check[] {
     {
       name: "unshare",
       run: () =>
-        tried("unshare", ["--version"], "util-linux is there", {
+        tried("unshare", ["--version"], "util-linux is installed", {
           fix: "Install util-linux: apt-get install util-linux",
         }),
     },
     {
       name: "user namespaces",
       run: () =>
-        tried("unshare", [...asRootInside, "true"], "may be made by this user", {
+        tried("unshare", [...asRootInside, "true"], "this user can create them", {
           fix: "Allow them: sysctl kernel.unprivileged_userns_clone=1 (Debian), or kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)",
         }),
     },
@@ -30,8 +30,10 @@ export function sandboxChecks(): Check[] {
         tried(
           "unshare",
           [...asRootInside, "--pid", "--fork", "--mount", "--mount-proc", "true"],
-          "a job's whole process tree can be ended at once",
-          { fix: "Without them processes that a job leaves behind are looked for one by one" },
+          "a worker can stop the whole process tree of a job at once",
+          {
+            fix: "Without them, a worker searches for processes that a job leaves behind one by one",
+          },
         ),
     },
     {
@@ -40,7 +42,7 @@ export function sandboxChecks(): Check[] {
         tried(
           "unshare",
           [...asRootInside, "--net", "true"],
-          "jobs without network are cut off from it",
+          "jobs without network access cannot reach the network",
           { fix: "Allow user namespaces; without them, every job can reach the network" },
         ),
     },
@@ -49,21 +51,16 @@ export function sandboxChecks(): Check[] {
       name: "bubblewrap",
       run: () =>
         tried("bwrap", ["--ro-bind", "/", "/", "--unshare-pid", "true"], "works", {
-          fix: "Install it: apt-get install bubblewrap. Without it namespaces are made directly",
+          fix: "Install it: apt-get install bubblewrap. Without it, the worker creates namespaces directly",
         }),
     },
     { name: "cgroups", run: async () => cgroups() },
     {
       name: "CPU sets",
       run: () =>
-        tried(
-          "taskset",
-          ["-c", String(usableCpu()), "true"],
-          "jobs can be given CPUs of their own",
-          {
-            fix: "Install util-linux: apt-get install util-linux. Without it only the cpuset controller of cgroups can",
-          },
-        ),
+        tried("taskset", ["-c", String(usableCpu()), "true"], "jobs can get their own CPUs", {
+          fix: "Install util-linux: apt-get install util-linux. Without it, only the cpuset controller of cgroups can assign CPUs",
+        }),
     },
     {
       name: "memory limits",
@@ -73,7 +70,7 @@ export function sandboxChecks(): Check[] {
           ? ok("the kernel can limit the memory of a whole process tree")
           : warn(
               "no memory controller",
-              "Memory is watched and jobs are ended by the worker; delegate the memory controller for a hard limit",
+              "The worker watches memory and stops jobs itself. For a hard limit, delegate the memory controller",
             );
       },
     },
@@ -94,7 +91,7 @@ async function tried(
 ): Promise<Finding> {
   try {
     const { exitCode, stderr } = await runProgram(program, args, { timeoutMs: 10_000 });
-    return exitCode === 0 ? ok(detail) : warn(`not here: ${lastLine(stderr)}`, fix);
+    return exitCode === 0 ? ok(detail) : warn(`not available: ${lastLine(stderr)}`, fix);
   } catch {
     return warn(`${program} is not installed`, fix);
   }
@@ -109,7 +106,7 @@ async function overlay(): Promise<Finding> {
       [...asRootInside, "--mount", "sh", "-c", script],
       "can be mounted",
       {
-        fix: "Without it input roots are made of links, which takes longer for large trees",
+        fix: "Without it, workers build input directories from links, which is slower for large trees",
       },
     );
   } finally {
@@ -124,7 +121,7 @@ function cgroups(): Finding {
     return ok("version 1");
   return warn(
     "none are mounted",
-    "CPU time and memory are then read from /proc, which misses short processes: mount -t cgroup2 none /sys/fs/cgroup",
+    "Without them, CPU time and memory are read from /proc, which misses short processes. Mount them: mount -t cgroup2 none /sys/fs/cgroup",
   );
 }
 

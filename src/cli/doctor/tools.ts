@@ -39,7 +39,7 @@ export function toolChecks(): Check[] {
         const answer = await outputOf("/bin/sh", ["-c", "echo $((6 * 7))"]);
         return answer.trim() === "42"
           ? ok("/bin/sh works")
-          : fail("/bin/sh does not work", "Jobs are run by /bin/sh; put one there");
+          : fail("/bin/sh does not work", "Jobs need /bin/sh. Install a shell there");
       },
     },
   ];
@@ -69,7 +69,7 @@ export function judgeGit(version: string): ReturnType<typeof ok> {
   return isSafe
     ? ok(`git ${version}`)
     : warn(
-        `git ${version} does not know GIT_NO_LAZY_FETCH, which keeps hostile repositories from running programs`,
+        `git ${version} does not support GIT_NO_LAZY_FETCH, which prevents hostile repositories from running programs`,
         "Install git 2.39.4 or later (of newer series: 2.40.2, 2.41.1, 2.42.2, 2.43.4, 2.44.1, or 2.45)",
       );
 }

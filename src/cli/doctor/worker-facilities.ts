@@ -31,9 +31,9 @@ async function probe(): Promise<Finding> {
     );
     if (lacking.length === 0) return ok(detail);
     const names = lacking.map(([what]) => what).join(", ");
-    return warn(detail, `Better ${names} can be had; the lines above say what is in the way`);
+    return warn(detail, `Better ${names} is possible; the checks above show what is missing`);
   } catch (reason) {
-    return fail(messageOf(reason), "A worker would not start here; see the lines above");
+    return fail(messageOf(reason), "A worker cannot start here; see the checks above");
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }

@@ -112,8 +112,8 @@ async function tokenOrFile(written: string): Promise<string> {
     : await readFile(written, "utf8").catch(() => undefined);
   if (text !== undefined && isToken(text.trim())) return text.trim();
   throw new UsageError(
-    "--enrol takes an enrolment token, or a file that holds one: one begins with grange_enrol_ and has 56 " +
-      "characters, as `grange token create NAME --enrol worker` prints it",
+    "--enrol takes an enrolment token, or a file that contains one. It begins with grange_enrol_ and has 56 " +
+      "characters; `grange token create NAME --enrol worker` prints one",
   );
 }
 

@@ -22,7 +22,10 @@ export async function makeDemo(path: string): Promise<DemoRepository> {
     await mkdir(dirname(path), { recursive: true });
     if (existsSync(path)) {
       if ((await readdir(path)).length > 0)
-        throw new Fault("already_exists", `${path} is not empty; name another with --out DIR`);
+        throw new Fault(
+          "already_exists",
+          `${path} is not empty; name another directory with --out DIR`,
+        );
       await rmdir(path);
     }
     const unfinished = await mkdtemp(join(dirname(path), ".demo-"));
@@ -37,7 +40,7 @@ export async function makeDemo(path: string): Promise<DemoRepository> {
     if (cause instanceof Fault) throw cause;
     throw new Fault(
       "failed_precondition",
-      `cannot make the demo project in ${path}: ${messageOf(cause)}. Make that folder writable, or name another`,
+      `cannot make the demo project in ${path}: ${messageOf(cause)}. Make this folder writable, or name another one`,
       { cause },
     );
   }
@@ -63,6 +66,6 @@ async function readDemo(path: string): Promise<DemoRepository> {
   if (commits.length === demoCommits.length) return { path, commits };
   throw new Fault(
     "failed_precondition",
-    `${path} is not the demo project: its branch main has ${commits.length} commits. Remove the folder, and it is made again`,
+    `${path} is not the demo project: its branch main has ${commits.length} commits. Delete the folder to create the project again`,
   );
 }

@@ -20,7 +20,10 @@ interface ExampleSource {
 export async function makeExample(source: ExampleSource, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length > 0) {
-    throw new Fault("already_exists", `${folder} is not empty; name another with --out DIR`);
+    throw new Fault(
+      "already_exists",
+      `${folder} is not empty; name another directory with --out DIR`,
+    );
   }
   await importCommits(folder, commitsOf(source));
 }
@@ -32,7 +35,7 @@ async function* commitsOf(source: ExampleSource): AsyncGenerator<NewCommit> {
     if (sourceRoots(files).length === 0) {
       throw new Fault(
         "failed_precondition",
-        `${source.name} ${version} has no TypeScript sources in it. Packages that ship theirs: rxjs, @noble/curves, zod, ajv`,
+        `${source.name} ${version} contains no TypeScript sources. Packages that do: rxjs, @noble/curves, zod, ajv`,
       );
     }
     const own = exampleDefinitions(source.name, files);

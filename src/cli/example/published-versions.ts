@@ -27,7 +27,7 @@ export async function publishedVersions(
   { count, withPrereleases }: WhichVersions,
 ): Promise<string[]> {
   if (!packageName.test(name)) {
-    throw new Fault("invalid_argument", `"${name}" is no name of an npm package`);
+    throw new Fault("invalid_argument", `"${name}" is not the name of an npm package`);
   }
   const printed = jsonOr(await outputOf("npm", ["view", name, "versions", "--json"]), undefined);
   const versions = Versions.parse(printed)
@@ -37,7 +37,7 @@ export async function publishedVersions(
   if (versions.length === 0) {
     throw new Fault(
       "not_found",
-      `${name} has no published version to use${withPrereleases ? "" : "; try --prereleases"}`,
+      `${name} has no suitable published version${withPrereleases ? "" : "; try --prereleases"}`,
     );
   }
   return versions.slice(-count).map((version) => version.text);
@@ -51,7 +51,8 @@ export async function downloadVersion(name: string, version: string): Promise<Ui
       cwd: dir,
     });
     const [file] = await readdir(dir);
-    if (file === undefined) throw new Fault("internal", `npm pack ${name}@${version} made no file`);
+    if (file === undefined)
+      throw new Fault("internal", `npm pack ${name}@${version} created no file`);
     return await readFile(join(dir, file));
   } finally {
     await rm(dir, { recursive: true, force: true });

@@ -18,7 +18,7 @@ export async function runDemoExample(
 ): Promise<ExitCode> {
   const { path: folder, commits } = await makeDemo(resolve(options.out ?? "concordance"));
   return answer(session, options, { folder, commits }, () => [
-    `${commits.length} commits in ${folder}. Run the newest: grange up --repo ${folder}`,
+    `${commits.length} commits in ${folder}. To run the newest: grange up --repo ${folder}`,
   ]);
 }
 
@@ -43,6 +43,6 @@ export async function runExample(
     folder,
   );
   return answer(session, options, { folder, versions }, () => [
-    `${versions.length} commits in ${folder}. Run the newest: grange up --repo ${folder}`,
+    `${versions.length} commits in ${folder}. To run the newest: grange up --repo ${folder}`,
   ]);
 }

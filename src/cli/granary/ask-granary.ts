@@ -43,7 +43,9 @@ export async function builds(options: Asking): Promise<void> {
 /** Prints why results of a build, or of the last one, were late or missing. */
 export async function why(options: Asking, build: string | undefined): Promise<void> {
   if (build !== undefined && !/^[0-9a-f-]{1,36}$/.test(build)) {
-    throw new UsageError(`"${build}" is no build's id; \`grange granary builds\` names them`);
+    throw new UsageError(
+      `"${build}" is not the id of a build; \`grange granary builds\` lists them`,
+    );
   }
   await withGranary(options, async (client) => {
     const told = await client.ask({ type: "report", build }, "reported", answerMs);
@@ -68,7 +70,7 @@ export async function stop(options: Asking): Promise<void> {
   const until = performance.now() + stopMs;
   while (holderOf(lockPath(place)) !== undefined) {
     if (performance.now() > until) {
-      throw new Fault("deadline_exceeded", "the granary was told to stop, and still runs");
+      throw new Fault("deadline_exceeded", "the granary has not stopped yet");
     }
     await rest(25);
   }
@@ -106,7 +108,7 @@ export async function hooks(): Promise<void> {
   const { written, there } = await installHooks(process.cwd());
   const lines = [
     ...written.map((path) => `wrote ${path}`),
-    ...there.map((path) => `${path} has it already`),
+    ...there.map((path) => `${path} already contains it`),
   ];
   print({}, undefined, lines);
 }
@@ -133,11 +135,11 @@ async function withGranary(
 function whyNone(unreached: Unreached, socketPath: string): string {
   switch (unreached) {
     case "nobody":
-      return `no granary answers at ${socketPath}; \`grange exec -- COMMAND\` starts one, \`grange granary\` runs one in the foreground`;
+      return `no granary runs at ${socketPath}. Start one with \`grange exec -- COMMAND\`, or in the foreground with \`grange granary\``;
     case "silent":
-      return `the granary at ${socketPath} listens and does not answer: a stalled disk, or a process that was stopped; end it by \`kill\`, its process is the \`pid\` in the file \`endpoint\` of its data directory`;
+      return `the granary at ${socketPath} does not answer: its disk may be slow, or its process may be stopped. To end it, use \`kill\` with the \`pid\` from the file \`endpoint\` in its data directory`;
     case "other-version":
-      return `the granary at ${socketPath} is of another version: end it with that version's \`grange granary stop\``;
+      return `the granary at ${socketPath} has another version: stop it with \`grange granary stop\` of that version`;
   }
 }
 

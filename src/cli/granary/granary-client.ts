@@ -107,14 +107,14 @@ function clientOn(
     const id = lastId;
     return new Promise((resolve, reject) => {
       const lost = (why: string) => reject(new Fault("unavailable", `the granary ${why}`));
-      if (socket.destroyed) return lost("is gone");
+      if (socket.destroyed) return lost("has stopped");
       const timer = setTimeout(() => {
         waiting.delete(id);
         lost(`did not answer in ${Math.round(timeoutMs)} ms`);
       }, timeoutMs);
       waiting.set(id, (answer) => {
         clearTimeout(timer);
-        if (answer === undefined) lost("is gone, or of another version");
+        if (answer === undefined) lost("has stopped, or has another version");
         else resolve(answer);
       });
       socket.write(`${JSON.stringify({ ...message, id })}\n`);

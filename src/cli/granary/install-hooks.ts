@@ -19,9 +19,9 @@ export async function installHooks(directory: string): Promise<InstalledHooks> {
   const { exitCode, stdout, stderr } = await runProgram("git", gitArguments);
   if (exitCode !== 0) {
     const what = /not a git repository/.test(stderr)
-      ? `${directory} is in no Git repository`
+      ? `${directory} is not in a Git repository`
       : stderr.trim();
-    throw new Fault("failed_precondition", `${what}; hooks are installed from within a checkout`);
+    throw new Fault("failed_precondition", `${what}; install hooks from within a checkout`);
   }
   const folder = resolve(directory, stdout.trim());
   await mkdir(folder, { recursive: true });
@@ -35,7 +35,10 @@ export async function installHooks(directory: string): Promise<InstalledHooks> {
       continue;
     }
     if (text !== undefined && !/^#!.*\b(sh|bash|dash|zsh)\b/.test(text)) {
-      throw new Fault("failed_precondition", `${path} is no shell script; add to it: ${line}`);
+      throw new Fault(
+        "failed_precondition",
+        `${path} is not a shell script; add this line to it: ${line}`,
+      );
     }
     // Before the existing lines, which may end with `exit`. This line never causes the hook to fail.
     const [first = "#!/bin/sh", ...rest] = (text ?? "#!/bin/sh\n").split("\n");

@@ -65,7 +65,7 @@ export async function runExec(
   if (trouble !== undefined) notes.line(`grange: ${trouble}`);
   if (helped !== undefined) {
     await end(helped, exitCode, options, say).catch((reason: unknown) =>
-      notes.line(`grange: what this build asked for may be lost: ${messageOf(reason)}`),
+      notes.line(`grange: the requests of this build may be lost: ${messageOf(reason)}`),
     );
   }
   return exitCode;
@@ -160,14 +160,14 @@ async function reach(
   // A second one could not be started, because one data directory has one granary.
   if (client === "silent") {
     throw new Error(
-      `the one that runs did not answer in ${reachMs} ms (\`grange granary status\` says more)`,
+      `the running granary did not answer in ${reachMs} ms; see \`grange granary status\``,
     );
   }
-  if (client === "other-version") throw new Error("the one that runs is of another version");
-  if (!options.start) throw new Error("none answers, and --no-start says not to start one");
+  if (client === "other-version") throw new Error("the running granary has another version");
+  if (!options.start) throw new Error("no granary is running, and --no-start was given");
   const { startDaemon } = await import("./start-daemon.ts");
   const started = await startDaemon(place, entry, [], readExecAnswer);
-  say("grange: started a granary for this machine (`grange granary stop` ends it)");
+  say("grange: started a granary for this machine (to stop it: `grange granary stop`)");
   return started;
 }
 
@@ -190,7 +190,7 @@ async function end(
     for (const line of savedLines(ended.report)) say(line);
     if (ended.dune !== undefined) say(duneLine(ended.dune));
     if (ended.outbox?.trouble !== undefined)
-      say(`grange: not all was sent: ${ended.outbox.trouble}`);
+      say(`grange: not all results were sent: ${ended.outbox.trouble}`);
   } finally {
     helped.client.close();
     await helped.close();

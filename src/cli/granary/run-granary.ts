@@ -50,7 +50,7 @@ async function configOf(options: GranaryOptions, version: string): Promise<Grana
   const server = options.server ?? (ownVariables()["GRANGE_SERVER"] || undefined);
   const isAlone = !options.farm || server === undefined;
   if (!isAlone && !URL.canParse(server)) {
-    throw new UsageError(`"${server}" is no address; write --server http://farm:8980`);
+    throw new UsageError(`"${server}" is not an address; write --server http://farm:8980`);
   }
   const place = granaryPlace(ownVariables(), options.data);
   return {

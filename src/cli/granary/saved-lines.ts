@@ -11,7 +11,7 @@ const worthALineBytes = 1024 * 1024;
 export function duneLine({ made, used }: { readonly made: number; readonly used: number }): string {
   const parts = [`${used} there for dune`];
   if (made > 0) parts.push(`${made} made`);
-  return `grange: ${resultsText(made + used)}: ${parts.join(", ")} (\`grange granary why\` tells more)`;
+  return `grange: ${resultsText(made + used)}: ${parts.join(", ")} (details: \`grange granary why\`)`;
 }
 
 /** Describes the losses because of the disk, and the data removed to free space. */
@@ -33,16 +33,18 @@ export function savedLines(summary: EndSummary | null): string[] {
   if (summary === null) return [];
   const { asked, local, prefetched, fetched, missed, unreachable, savedMs, waitedMs } = summary;
   if (asked === 0) {
-    return ["grange: no tool of this build asked for a result (docs/granary.md says which can)"];
+    return [
+      "grange: no tool of this build requested a result (docs/granary.md lists supported tools)",
+    ];
   }
   const parts = [
-    `${local + prefetched} here before ${asked === 1 ? "it was" : "they were"} asked for`,
+    `${local + prefetched} here before ${asked === 1 ? "it was" : "they were"} requested`,
   ];
   if (fetched > 0) parts.push(`${fetched} fetched`);
   if (missed > 0) parts.push(`${missed} made`);
   if (unreachable > 0) {
     parts.push(
-      `${unreachable} made, as the farm did not answer (\`grange granary status\` says why)`,
+      `${unreachable} made because the farm did not answer (see \`grange granary status\`)`,
     );
   }
   const after: string[] = [];
@@ -52,19 +54,19 @@ export function savedLines(summary: EndSummary | null): string[] {
   if (summary.wastedBytes > worthALineBytes) {
     const wasted = memorySizeText(summary.wastedBytes);
     const all = memorySizeText(summary.transferredBytes);
-    lines.push(`grange: ${wasted} of ${all} fetched ahead were not asked for`);
+    lines.push(`grange: ${wasted} of ${all} prefetched results were not used`);
   }
   if (summary.otherKeys !== undefined) {
     lines.push(`grange: ${otherKeysWords[summary.otherKeys]}`);
   }
   if (summary.diskTrouble !== undefined) {
     lines.push(
-      `grange: the granary's disk: ${diskCostText(summary.diskTrouble)} (\`grange granary status\` says why)`,
+      `grange: the granary's disk: ${diskCostText(summary.diskTrouble)} (see \`grange granary status\`)`,
     );
   }
   if (summary.wasteful === true) {
     lines.push(
-      "grange: nothing was fetched ahead: more than half of it was not asked for in the last builds of this command; it is tried again later",
+      "grange: nothing was prefetched, because the last builds of this command did not use more than half of the prefetched data; prefetching is tried again later",
     );
   }
   return lines;

@@ -26,7 +26,7 @@ export async function startDaemon(
   try {
     makeDirectory(place.dataDirectory, 0o700);
   } catch (cause) {
-    const why = `the data directory ${place.dataDirectory} cannot be made (${messageOf(cause)})`;
+    const why = `the data directory ${place.dataDirectory} cannot be created (${messageOf(cause)})`;
     throw new Fault("failed_precondition", `${why}; choose another with --data`, { cause });
   }
   const logFile = join(place.dataDirectory, "log");
@@ -68,17 +68,14 @@ export async function startDaemon(
     if (why?.includes(" already ") !== true) {
       throw new Fault(
         "unavailable",
-        `${noneStarts}${why === undefined ? `; ${logFile} says why` : `: ${why}`}`,
+        `${noneStarts}${why === undefined ? `; the reason is in ${logFile}` : `: ${why}`}`,
       );
     }
   }
-  throw new Fault(
-    "unavailable",
-    `${noneStarts} in ${startMs / 1_000} s; ${logFile} says how far it came`,
-  );
+  throw new Fault("unavailable", `${noneStarts} in ${startMs / 1_000} s; its log is ${logFile}`);
 }
 
-const noneStarts = "none answers, and none could be started";
+const noneStarts = "no granary is running, and none could be started";
 
 /** Returns the message of a granary that did not become ready. */
 export function lastWords(log: string): string | undefined {

@@ -41,18 +41,20 @@ test("what the farm fails to take is said, with its reason", () => {
   const setAside = { results: 1, indexes: 0, reports: 0, because: "a bug" };
   const outbox = { results: 3, indexes: 0, reports: 0, bytes: 0, trouble: "a bug", setAside };
   expect(linesOf(standing({ outbox }))).toContain(
-    "set aside of these: 1 result, 0 indexes, 0 reports",
+    "of these, set aside: 1 result, 0 indexes, 0 reports",
   );
-  expect(linesOf(standing({ outbox }))).toContain("(a bug); tried again each hour");
+  expect(linesOf(standing({ outbox }))).toContain("(a bug); sending is tried again each hour");
 });
 
 test("who has no farm to ask is not told that there is no index", () => {
   const none = { indexes: [], results: 0, bytes: 0 };
   expect(aheadLines(none, null, true)).toEqual(["this granary has no farm to fetch from"]);
   expect(aheadLines(none, { ...farm, away: true }, true)).toEqual([
-    "nobody to ask: http://farm:8980 does not answer; `grange granary status` says why",
+    "http://farm:8980 does not answer; see `grange granary status`",
   ]);
-  expect(aheadLines(none, farm, true)).toEqual(["no index of this commit, or of one before it"]);
+  expect(aheadLines(none, farm, true)).toEqual([
+    "there is no index of this commit, or of an earlier one",
+  ]);
 });
 
 test("what a granary said in place of being ready is found in its log", () => {

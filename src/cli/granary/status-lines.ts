@@ -10,11 +10,11 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
     `granary ${status.version}, process ${status.pid}, port ${status.port}, in ${status.directory}`,
     `store: ${store.results} results, ${store.blobs} blobs, ${memorySizeText(store.bytes)} of ${memorySizeText(store.limitBytes)}${onDisk(store)}`,
     ...troubleLine(store.diskTrouble, now),
-    farm === null ? "farm: none; results stay on this machine" : farmLine(farm),
+    farm === null ? "farm: none; results are kept on this machine" : farmLine(farm),
   ];
   if (wished !== undefined && !isSame(wished, farm?.server)) {
     lines.push(
-      `GRANGE_SERVER is ${wished}, which counts when a granary starts: \`grange granary stop\`, and the next build starts one in front of it`,
+      `GRANGE_SERVER is ${wished}, which takes effect when a granary starts: run \`grange granary stop\`; the next build starts one with this farm`,
     );
   }
   const waiting = outbox.results + outbox.indexes + outbox.reports;
@@ -26,7 +26,7 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
   if (setAside !== undefined) {
     const what = `${counted(setAside.results, "result")}, ${counted(setAside.indexes, "index", "indexes")}, ${counted(setAside.reports, "report")}`;
     lines.push(
-      `set aside of these: ${what}, which the farm fails to take (${setAside.because}); tried again each hour, and when the granary starts`,
+      `of these, set aside: ${what}, which the farm does not accept (${setAside.because}); sending is tried again each hour, and when the granary starts`,
     );
   }
   for (const { project, command, startedAt, id } of builds) {
@@ -48,7 +48,7 @@ function troubleLine(trouble: GranaryStatus["store"]["diskTrouble"], now: Date):
   if (trouble === undefined) return [];
   const since = durationText(now.getTime() - Date.parse(trouble.lastAt));
   return [
-    `disk: ${diskCostText(trouble)} since the granary was started, the last ${since} ago: ${trouble.because}; builds are given what is here all the same`,
+    `disk: ${diskCostText(trouble)} since the granary was started, the last ${since} ago: ${trouble.because}; builds still get the results that are here`,
   ];
 }
 
@@ -64,7 +64,7 @@ function isSame(one: string, other: string | undefined): boolean {
 function farmLine(farm: NonNullable<GranaryStatus["farm"]>): string {
   if (farm.away) {
     const how = farm.because === undefined ? "" : ` (${farm.because})`;
-    return `farm: ${farm.server} does not answer as it should${how}; builds go on without it`;
+    return `farm: ${farm.server} does not answer correctly${how}; builds continue without it`;
   }
   const measured =
     farm.roundTripMs === undefined || farm.bytesPerSecond === undefined
@@ -81,15 +81,15 @@ export function aheadLines(
   if (ahead.indexes.length === 0) {
     if (farm === null) return ["this granary has no farm to fetch from"];
     if (farm.away) {
-      return [`nobody to ask: ${farm.server} does not answer; \`grange granary status\` says why`];
+      return [`${farm.server} does not answer; see \`grange granary status\``];
     }
-    return ["no index of this commit, or of one before it"];
+    return ["there is no index of this commit, or of an earlier one"];
   }
   const lines = ahead.indexes.map(
     ({ source, commit, distance, entries }) =>
       `${source === "ancestor" ? `ancestor, ${distance} away` : source}: ${commit.slice(0, 12)}, ${entries} results`,
   );
   const what = `${ahead.results} results, ${memorySizeText(ahead.bytes)}`;
-  if (ahead.results === 0) return [...lines, "all of it is here"];
+  if (ahead.results === 0) return [...lines, "all results are here"];
   return [...lines, dryRun ? `would fetch ${what}` : `fetching ${what}`];
 }

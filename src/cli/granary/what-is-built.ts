@@ -34,10 +34,7 @@ export async function whatIsBuilt(given: SaidOfBuild): Promise<WhatIsBuilt> {
   try {
     const found = await readWorkspace(git, given.directory, AbortSignal.timeout(workspaceMs));
     if (found.kind === "plain") {
-      throw new Fault(
-        "failed_precondition",
-        `${found.message}; what is fetched ahead is known by the commit`,
-      );
+      throw new Fault("failed_precondition", `${found.message}; prefetching needs a commit`);
     }
     const settings = await readGranarySettings(found.root);
     const environment = await readEnvironment({
@@ -87,7 +84,7 @@ async function otherCommit(git: Git, { root, commit }: GitWorkspace, rev: string
         .toString()
         .split("\n")
         .filter((line) => line !== "");
-    throw new UsageError(`"${rev}" is no commit of ${root}`);
+    throw new UsageError(`"${rev}" is not a commit of ${root}`);
   };
   const [id = ""] = await say(
     "rev-parse",

@@ -30,7 +30,7 @@ async function untilSilent(
     await setTimeout(betweenMs, undefined, { signal });
     const greeted = await connectToGranary(socketPath, greetMs, readExecAnswer);
     if (typeof greeted === "string") {
-      throw new Fault("unavailable", `the granary did not even greet in ${greetMs} ms`);
+      throw new Fault("unavailable", `the granary did not answer the connection in ${greetMs} ms`);
     }
     greeted.close();
   }

@@ -66,14 +66,14 @@ test("a build's report says what was waited for first, why, and what to do about
 
   expect(lines[0]).toBe("make -j8, ended 4 min 00 s ago, of commit aaaaaaaaaaaa on main");
   expect(lines).toContain(
-    "index of a commit before it: bbbbbbbbbbbb, 2 commits away, 40 results, 3 of them made of what has changed since",
+    "index of an earlier commit: bbbbbbbbbbbb, 2 commits away, 40 results, 3 of them with inputs that have changed since",
   );
   // The saved work, not the time by which the build was shorter.
-  expect(lines[2]).toContain("hits saved 5.0 s of work, all that runs side by side added up;");
+  expect(lines[2]).toContain("hits saved 5.0 s of work, summed over parallel steps;");
   const reasons = lines.filter((line) => /^\d+ ×/.test(line));
   expect(reasons).toEqual([
-    "1 × the build was faster than the line, waited 900 ms",
-    "8 × nobody had made it",
+    "1 × the build was faster than the network, waited 900 ms",
+    "8 × no build had made it",
   ]);
   // Five are named, the most expensive first.
   expect(lines.filter((line) => line.includes("ccache new"))).toHaveLength(5);
@@ -89,13 +89,13 @@ test("a build without an index says why it had none", () => {
       line.startsWith("no index"),
     );
 
-  expect(none({})).toContain("nobody had told");
-  expect(none({ notAhead: "wasteful" })).toContain("for nothing in the last builds");
+  expect(none({})).toContain("has been reported");
+  expect(none({ notAhead: "wasteful" })).toContain("did not use most");
 });
 
 test("what is not known is said so, and the last builds are listed", () => {
-  expect(whyLines(told(null), now)).toEqual([expect.stringContaining("no build has ended yet")]);
-  expect(whyLines({ ...told(report), report: null }, now)[0]).toContain("has that id");
+  expect(whyLines(told(null), now)).toEqual([expect.stringContaining("knows no finished build")]);
+  expect(whyLines({ ...told(report), report: null }, now)[0]).toContain("no build with this id");
   expect(buildLines(told(report), now)).toEqual([
     "11111111  4 min 00 s ago, exit code 0, p: make -j8",
   ]);

@@ -15,7 +15,7 @@ type Reported = Extract<Answer, { type: "reported" }>;
 export function buildLines({ builds }: Reported, now: Date): string[] {
   if (builds.length === 0) return [noBuilds];
   return builds.map(({ id, project, command, endedAt, exitCode }) => {
-    const end = exitCode === null ? "nobody said how it ended" : `exit code ${exitCode}`;
+    const end = exitCode === null ? "its end was not reported" : `exit code ${exitCode}`;
     return `${id.slice(0, 8)}  ${ago(endedAt, now)}, ${end}, ${printableLine(project)}: ${printableLine(command)}`;
   });
 }
@@ -23,7 +23,7 @@ export function buildLines({ builds }: Reported, now: Date): string[] {
 /** Returns the sources of one build's results, and why the rest was late or made locally. */
 export function whyLines({ report, builds }: Reported, now: Date): string[] {
   if (report === null) {
-    const known = "no build that is known here has that id; `grange granary builds` names them";
+    const known = "there is no build with this id; `grange granary builds` lists them";
     return [builds.length === 0 ? noBuilds : known];
   }
   const { counts, indexes, notAhead } = report;
@@ -31,29 +31,29 @@ export function whyLines({ report, builds }: Reported, now: Date): string[] {
   const requested = local + prefetched + fetched + missed + unreachable;
   return [
     `${printableLine(report.command) || "a build"}, ended ${ago(report.endedAt, now)}, ${commitText(report)}`,
-    `${counted(requested, "result")}: ${local} from earlier builds here, ${prefetched} fetched ahead in time, ${fetched} waited for, ${missed} made, ${unreachable} made as nobody could be asked`,
-    `waited ${durationText(report.waitedMs)} in all; hits saved ${durationText(report.savedMs)} of work, all that runs side by side added up; ${memorySizeText(report.bytes.transferred)} fetched ahead, of which ${memorySizeText(report.bytes.wasted)} for nothing`,
+    `${counted(requested, "result")}: ${local} from earlier builds here, ${prefetched} prefetched in time, ${fetched} fetched while the build waited, ${missed} made, ${unreachable} made because the farm did not answer`,
+    `waited ${durationText(report.waitedMs)} in total; hits saved ${durationText(report.savedMs)} of work, summed over parallel steps; ${memorySizeText(report.bytes.transferred)} prefetched, of which ${memorySizeText(report.bytes.wasted)} unused`,
     ...indexes.map(indexLine),
     ...(indexes.length > 0 ? [] : [whyNoIndex[notAhead ?? "not-known"]]),
     ...otherKeysLines(report),
     ...reasonsOf(report.asked).flatMap(reasonLines),
-    ...(report.truncated.includes("asked") ? ["the report was cut: there were more"] : []),
+    ...(report.truncated.includes("asked") ? ["the report was too long, and was cut"] : []),
   ];
 }
 
-const noBuilds = "no build has ended yet that this granary knows of";
+const noBuilds = "this granary knows no finished build yet";
 
 const whyNoIndex: Readonly<
   Record<NonNullable<GranaryBuildReport["notAhead"]> | "not-known", string>
 > = {
   "not-known":
-    "no index: nobody had told of a build of this repository in this environment, or there is no farm to ask",
-  "not-wished": "no index: nothing was to be fetched ahead",
-  wasteful: "no index: too much was fetched ahead for nothing in the last builds of this command",
+    "no index: no build of this repository in this environment has been reported, or there is no farm",
+  "not-wished": "no index: prefetching was disabled",
+  wasteful: "no index: the last builds of this command did not use most of the prefetched data",
 };
 
 function commitText({ commit, branch, dirty }: GranaryBuildReport): string {
-  if (commit === null) return "of no commit";
+  if (commit === null) return "without a commit";
   const on = branch === "" ? "" : ` on ${printableLine(branch)}`;
   return `of commit ${commit.slice(0, 12)}${on}${dirty ? ", with changes" : ""}`;
 }
@@ -61,7 +61,7 @@ function commitText({ commit, branch, dirty }: GranaryBuildReport): string {
 function indexLine(index: GranaryBuildReport["indexes"][number]): string {
   const away = index.distance === 0 ? "" : `, ${counted(index.distance, "commit")} away`;
   const dropped = index.dropped ?? 0;
-  const left = dropped === 0 ? "" : `, ${dropped} of them made of what has changed since`;
+  const left = dropped === 0 ? "" : `, ${dropped} of them with inputs that have changed since`;
   const cut = index.complete ? "" : "; not complete";
   return `index ${indexWords[index.source]}: ${index.commit.slice(0, 12)}${away}, ${counted(index.entries, "result")}${left}${cut}`;
 }
@@ -104,7 +104,7 @@ function reasonLines({ because, results }: Reason): string[] {
       .slice(0, mostNamed)
       .map(
         ({ namespace, key, atMs }) =>
-          `    ${printableLine(namespace)} ${shortKey(printableLine(key))}, asked for at ${durationText(atMs)}`,
+          `    ${printableLine(namespace)} ${shortKey(printableLine(key))}, requested at ${durationText(atMs)}`,
       ),
     ...(more > 0 ? [`    and ${more} more`] : []),
   ];

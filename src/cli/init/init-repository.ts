@@ -28,7 +28,7 @@ export async function initRepository(
   if (root === undefined) {
     throw new Fault(
       "failed_precondition",
-      `${resolve(directory)} is in no Git repository; a farm runs commits. Make one: git init`,
+      `${resolve(directory)} is not in a Git repository, and a farm runs commits. Create one: git init`,
     );
   }
   if (options.force !== true && options.dryRun !== true) await refuseExisting(root);
@@ -61,8 +61,8 @@ async function refuseExisting(root: string): Promise<void> {
   if (existing.length === 0) return;
   throw new Fault(
     "already_exists",
-    `${root} has definitions already: ${existing.map((name) => join(".grange", name)).join(", ")}. ` +
-      "Change those; or write new ones over them with --force, or print them with --dry-run",
+    `${root} already has definitions: ${existing.map((name) => join(".grange", name)).join(", ")}. ` +
+      "Change them, overwrite them with --force, or print new ones with --dry-run",
   );
 }
 
@@ -82,7 +82,7 @@ function linesFor(
   const { files, found, notConverted, notes } = starter;
   return [
     found.length === 0
-      ? "Found nothing that says how this repository is built; the job is an example to change."
+      ? "Found no build files in this repository. The job is an example: change it."
       : section("Found:", found),
     ...files.map(({ path, jobs, text }) =>
       dryRun === true
@@ -91,7 +91,7 @@ function linesFor(
     ),
     ...(starter.workflowsAreOff
       ? [
-          "The jobs of workflows run with `--param workflows=true`, since the files above give jobs already.",
+          "Jobs from the workflows run only with `--param workflows=true`, because the files above already give jobs.",
         ]
       : []),
     section(

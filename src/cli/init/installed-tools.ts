@@ -39,8 +39,8 @@ export async function missingTools(
       if (!path.startsWith(`${homedir()}/`) || (await startsWithoutHome(path, searchPath)))
         return [];
       const advice =
-        `${path} does not start without your home directory, which jobs do not see; ` +
-        `put the directory of the real program on PATH before it, or install it for all users: apt-get install ${name}`;
+        `${path} needs your home directory, which jobs do not see. ` +
+        `Put the directory of the real program before it on PATH, or install it for all users: apt-get install ${name}`;
       return [{ program, advice }];
     }),
   );

@@ -21,11 +21,11 @@ export async function createKeyFile(file: string): Promise<string> {
   try {
     await writeFile(file, pem, { flag: "wx", mode: 0o600 });
   } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code === "EEXIST" ? "is there already" : undefined;
+    const why = (cause as NodeJS.ErrnoException).code === "EEXIST" ? "exists already" : undefined;
     throw new UsageError(
       why === undefined
         ? `cannot write the key: ${messageOf(cause)}`
-        : `${file} ${why}, and a key is never overwritten; choose another file with --out`,
+        : `${file} ${why}, and a key is never overwritten. Choose another file with --out`,
     );
   }
   return publicHalf(privateKey);
@@ -36,11 +36,13 @@ export async function readKeyFile(file: string): Promise<KeyObject> {
   const pem = await textOf(file);
   const { mode } = await stat(file);
   if ((mode & 0o077) !== 0) {
-    throw new UsageError(`others can read ${file}; say \`chmod 600 ${file}\` first`);
+    throw new UsageError(`other users can read ${file}; first run \`chmod 600 ${file}\``);
   }
   const key = keyIn(file, () => createPrivateKey(pem));
   if (key.asymmetricKeyType === "ed25519") return key;
-  throw new UsageError(`${file} holds a key of ${key.asymmetricKeyType}; signing needs Ed25519`);
+  throw new UsageError(
+    `${file} contains a key of type ${key.asymmetricKeyType}; signing needs Ed25519`,
+  );
 }
 
 /** Reads the public half: a text, a file with the text, or a file with the key itself. */
@@ -48,7 +50,7 @@ export async function readPublicKey(textOrFile: string): Promise<string> {
   const direct = PublicKeyText.safeParse(textOrFile);
   if (direct.success) return direct.data;
   if (textOrFile.startsWith("ed25519:"))
-    throw new UsageError(`"${textOrFile}" is no public key; it is told by \`grange key create\``);
+    throw new UsageError(`"${textOrFile}" is not a public key; \`grange key create\` prints one`);
   const content = await textOf(textOrFile);
   const within = PublicKeyText.safeParse(content);
   return within.success
@@ -79,7 +81,7 @@ function keyIn(file: string, read: () => KeyObject): KeyObject {
     return read();
   } catch (cause) {
     throw new UsageError(
-      `${file} holds no key that \`grange key create\` made: ${messageOf(cause)}`,
+      `${file} does not contain a key from \`grange key create\`: ${messageOf(cause)}`,
     );
   }
 }

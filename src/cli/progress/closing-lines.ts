@@ -25,6 +25,6 @@ export function closingLines(view: GraphView, ms: number, paint: Paint): string[
     ...(path.length > 1 ? [`Critical path: ${path.join(" → ")}`] : []),
     ...failed
       .slice(0, 5)
-      .map((job) => `See why: grange logs ${view.graph.id.slice(0, 8)} ${job.name}`),
+      .map((job) => `To see the log: grange logs ${view.graph.id.slice(0, 8)} ${job.name}`),
   ];
 }

@@ -80,7 +80,7 @@ test("the end says how it ended, what took so long, and where to read why", () =
   expect(closingLines(view, 9_100, paint)).toEqual([
     "Graph failed in 9.1 s: 2 jobs, 2 executed, 0 from the cache, 1 failed",
     "Critical path: install 3.0 s → tests 6.0 s",
-    "See why: grange logs 3f2a0000 tests",
+    "To see the log: grange logs 3f2a0000 tests",
   ]);
 });
 

@@ -19,8 +19,8 @@ export function compareResults(farm: ComparedResult, here: ComparedResult): stri
     ...[...new Set([...there.keys(), ...own.keys()])].toSorted().flatMap((path) => {
       const [a, b] = [there.get(path), own.get(path)];
       if (a === b) return [];
-      if (a === undefined) return [`${path}: made here only`];
-      if (b === undefined) return [`${path}: made on the farm only`];
+      if (a === undefined) return [`${path}: only made here`];
+      if (b === undefined) return [`${path}: only made on the farm`];
       return [`${path}: ${a} on the farm, ${b} here`];
     }),
   ];

@@ -142,7 +142,9 @@ async function compared(
   const isSame = differences.length === 0;
   answer(session, options, { directory: dir, ran: true, ...here, differences }, () => [
     `exit ${here.exitCode} after ${durationText(durationMs)}, ${here.outputs.length} outputs`,
-    ...(isSame ? ["The same as on the farm."] : ["It differs from the farm:"]),
+    ...(isSame
+      ? ["The result is the same as on the farm."]
+      : ["The result differs from the farm:"]),
     ...differences.map((each) => `  ${printableLine(each)}`),
   ]);
   return isSame ? exitCodes.ok : exitCodes.failed;

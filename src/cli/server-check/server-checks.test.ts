@@ -34,7 +34,7 @@ test("settings with which a server can start have no failure, and checking chang
   expect(results.filter(({ status }) => status === "fail")).toEqual([]);
   expect(await readdir(dataDir)).toEqual([]);
   expect(named(results, "key of the farm")?.detail).toBe(
-    `${join(dataDir, "farm.key")} will be made`,
+    `${join(dataDir, "farm.key")} will be created`,
   );
   expect(named(results, "migrations")?.detail).toBe("none to apply");
 });
@@ -78,8 +78,8 @@ test("blobs of another place than the farm's, and a database of a newer version,
   const same = await check({ dataDir, databaseUrl: url });
   const apart = await check({ dataDir: join(top, "second"), databaseUrl: url });
 
-  expect(named(same, "store of blobs")?.detail).toBe(`${join(dataDir, "blobs")} is the farm's`);
-  expect(named(apart, "store of blobs")).toMatchObject({
+  expect(named(same, "blob store")?.detail).toBe(`${join(dataDir, "blobs")} belongs to the farm`);
+  expect(named(apart, "blob store")).toMatchObject({
     status: "fail",
     fix: expect.stringContaining("--adopt-store"),
   });

@@ -47,8 +47,8 @@ function portCheck({ host, port }: ServerConfig): Check {
       return (await isFree(port, host))
         ? ok(`${host}, port ${port} is free`)
         : warn(
-            `a program already listens on ${host}, port ${port}`,
-            "If it is the server of this farm, nothing needs to be done; otherwise choose another with --port",
+            `another program already listens on ${host}, port ${port}`,
+            "If it is the server of this farm, there is nothing to do. Otherwise choose another port with --port",
           );
     },
   };
@@ -63,7 +63,7 @@ function certificateCheck(config: ServerConfig): Check {
     name: "TLS",
     async run() {
       const files = certificateFiles(config);
-      if (files === undefined) return ok("not configured; the port speaks HTTP without encryption");
+      if (files === undefined) return ok("not configured; connections are not encrypted");
       const { logger } = processLogger("silent", "check");
       const certificate = await openCertificate(files, logger);
       try {
@@ -99,7 +99,7 @@ function keyCheck(key: ServerKey): Check {
         () => true,
         () => false,
       );
-      if (!isThere) return ok(`${file} will be made`);
+      if (!isThere) return ok(`${file} will be created`);
       await key.open();
       return ok(file);
     },
@@ -121,7 +121,7 @@ function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
       async run() {
         try {
           await requireOwnConnections(() => requestedConnection(url));
-          return ok("each is kept for its session");
+          return ok("the pooler keeps each connection for a session");
         } catch (reason) {
           return fail(messageOf(reason), "Correct GRANGE_DATABASE_URL, or the pooler's settings");
         }
@@ -142,7 +142,7 @@ function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
         }),
     },
     {
-      name: "store of blobs",
+      name: "blob store",
       run: () => withDatabase((db) => storeFinding(db, config)),
     },
   ];
@@ -152,9 +152,9 @@ async function storeFinding(db: Db, config: ServerConfig): Promise<Finding> {
   const { verdict, seen, place } = await verdictOnStore(db, config);
   switch (verdict.kind) {
     case "ours":
-      return ok(`${place} is the farm's`);
+      return ok(`${place} belongs to the farm`);
     case "claim":
-      return ok(`${place} becomes the farm's when the server starts`);
+      return ok(`${place} will belong to the farm when the server starts`);
     case "refuse": {
       const { problem, fix } = explainRefusal(verdict.why, { place, ...seen });
       return fail(problem, fix);

@@ -71,7 +71,7 @@ test("a machine without systemd is refused with a way out", async () => {
   const { home } = await servicesOfSomebody();
 
   await expect(openSystemctl("system", join(home, "not-booted"))).rejects.toThrow(
-    /systemd does not run this machine.*--dry-run/,
+    /this machine does not use systemd.*--dry-run/,
   );
 });
 

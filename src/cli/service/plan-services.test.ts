@@ -74,5 +74,7 @@ test("a granary of the machine is refused, as it serves one user's builds", () =
 });
 
 test("a farm elsewhere and a server here exclude each other", () => {
-  expect(() => planned("server", { server: "https://farm:8980" })).toThrow("--server names a farm");
+  expect(() => planned("server", { server: "https://farm:8980" })).toThrow(
+    "--server names another farm",
+  );
 });

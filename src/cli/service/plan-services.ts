@@ -42,7 +42,7 @@ export function planServices(options: ServiceOptions): PlannedService[] {
   const { scope } = options;
   if (options.server !== undefined && options.roles.includes("server")) {
     throw new UsageError(
-      "--server names a farm elsewhere, and this installs one here: leave out --server, or name the roles that you want, such as `grange service install worker --server URL`",
+      "--server names another farm, but this command installs a farm here. Omit --server, or name the roles that you want, such as `grange service install worker --server URL`",
     );
   }
   if (options.roles.includes("granary") && scope.kind === "system") {

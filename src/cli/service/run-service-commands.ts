@@ -64,12 +64,12 @@ export async function runInstall(
   await installServices(services, systemctl);
   if (scope.kind === "user") {
     session.terminal.notes.line(
-      "They run while you are logged in. To run them always: loginctl enable-linger",
+      "They run only while you are logged in. To run them always: loginctl enable-linger",
     );
   }
   return answer(session, options, services.map(shown), () =>
     services.map(
-      ({ unitName, environmentFile }) => `${unitName} runs; its settings: ${environmentFile}`,
+      ({ unitName, environmentFile }) => `${unitName} is running; its settings: ${environmentFile}`,
     ),
   );
 }
@@ -97,7 +97,7 @@ export async function runUninstall(
         ? ["No such service is installed."]
         : [
             `Removed ${services.map(({ unitName }) => unitName).join(", ")}.`,
-            `Data (${data}) and settings (${settings}) stay; remove them yourself when nobody needs them.`,
+            `Data (${data}) and settings (${settings}) are kept. Delete them yourself when they are no longer needed.`,
           ],
   );
 }
@@ -109,7 +109,7 @@ export async function runStatus(options: ScopeOptions, session: Session): Promis
   const states = await serviceStates(units, systemctl);
   answer(session, options, states, () =>
     states.length === 0
-      ? ["No service is installed. Install some with: grange service install"]
+      ? ["No service is installed. To install services: grange service install"]
       : tableLines([
           ["service", "state", "pid", "restarts", "since"],
           ...states.map(({ unit, state, detail, pid, restarts, since }) => [
@@ -129,7 +129,7 @@ function rolesOf(words: readonly string[]): Role[] {
   return words.map((word) => {
     const role = allRoles.find((each) => each === word);
     if (role !== undefined) return role;
-    throw new UsageError(`there is no service "${word}"; there are ${allRoles.join(", ")}`);
+    throw new UsageError(`there is no service "${word}"; the services are ${allRoles.join(", ")}`);
   });
 }
 
@@ -143,7 +143,7 @@ function scopeOf(
   const isSystem = options.system ?? (options.user !== true && process.getuid?.() === 0);
   if (isSystem) return { kind: "system", runAs: options.runAs ?? "grange" };
   if (options.runAs !== undefined) {
-    throw new UsageError("--run-as is for services of the machine: add --system");
+    throw new UsageError("--run-as needs --system");
   }
   const home = homedir();
   return {
@@ -158,7 +158,7 @@ function builtEntry(entry: string): string {
   if (!entry.endsWith(".ts")) return entry;
   throw new Fault(
     "failed_precondition",
-    "services run the built program, and this checkout changed since its build. Build it: npm run build",
+    "services run the built program, but this checkout has changed since the last build. Build it: npm run build",
   );
 }
 
@@ -177,7 +177,7 @@ function requireRoot(): void {
   if (process.getuid?.() === 0) return;
   throw new Fault(
     "permission_denied",
-    "only root changes the services of the machine. Run it with sudo, or install services of your own with --user",
+    "only root can change services of the machine. Use sudo, or install your own services with --user",
   );
 }
 
@@ -187,7 +187,7 @@ function requireUser(name: string): void {
   } catch (cause) {
     throw new Fault(
       "failed_precondition",
-      `there is no user "${name}" on this machine. Make one: useradd --system --create-home --home-dir /var/lib/grange-home ${name}; or name another with --run-as`,
+      `there is no user "${name}" on this machine. Create one: useradd --system --create-home --home-dir /var/lib/grange-home ${name}; or name another with --run-as`,
       { cause },
     );
   }

@@ -17,8 +17,8 @@ export async function openSystemctl(scope: Scope["kind"], mark = bootedMark): Pr
   if (!existsSync(mark)) {
     throw new Fault(
       "failed_precondition",
-      "systemd does not run this machine (a container, or another init), so there is nothing that would start the services. " +
-        "See the units with --dry-run, or run `grange server` and `grange worker` under your own supervisor",
+      "this machine does not use systemd (it may be a container), so nothing can start the services. " +
+        "Print the units with --dry-run, or run `grange server` and `grange worker` under another supervisor",
     );
   }
   const manager = scope === "user" ? ["--user"] : [];
@@ -42,7 +42,7 @@ async function requireUserManager(systemctl: Systemctl): Promise<void> {
   await systemctl(["show-environment"]).catch((cause: unknown) => {
     throw new Fault(
       "failed_precondition",
-      "this user has no systemd manager in this session. Log in directly (not by su or sudo), or keep one running: loginctl enable-linger",
+      "this user has no systemd manager in this session. Log in directly (not with su or sudo), or start one permanently: loginctl enable-linger",
       { cause },
     );
   });

@@ -12,44 +12,43 @@ const known: readonly (readonly [said: RegExp, explain: (host: SshHost) => strin
   [
     /REMOTE HOST IDENTIFICATION HAS CHANGED/,
     ({ text, host }) =>
-      `the host key of ${text} is not the one that ssh knows: another machine may stand in its place. ` +
-      `If it was set up anew, forget the old key (ssh-keygen -R ${host}) and connect once with ssh to accept the new one`,
+      `the host key of ${text} is not the one that ssh knows: another machine may use its address. ` +
+      `If the machine was reinstalled, remove the old key (ssh-keygen -R ${host}) and connect once with ssh to accept the new one`,
   ],
   [
     /Host key verification failed|No .* host key is known/,
     ({ text }) =>
-      `ssh does not know the host key of ${text}. Connect once with ssh and compare it, ` +
-      "or accept it unseen with --ssh-option StrictHostKeyChecking=accept-new",
+      `ssh does not know the host key of ${text}. Connect once with ssh and compare the key, ` +
+      "or accept it without a check, with --ssh-option StrictHostKeyChecking=accept-new",
   ],
   [
     /UNPROTECTED PRIVATE KEY FILE|bad permissions/,
     ({ text }) =>
-      `ssh does not use the key for ${text}, since others can read its file: chmod 600 the file`,
+      `ssh does not use the key for ${text}, because other users can read its file. Run chmod 600 on the file`,
   ],
   [
     /Permission denied|Too many authentication failures/,
     ({ text }) =>
-      `${text} does not let this user in. Name the right user (user@host) and key (--ssh-key), ` +
-      "and see that the public key is in ~/.ssh/authorized_keys there; no password is asked for",
+      `${text} does not accept this user. Give the right user (user@host) and key (--ssh-key), ` +
+      "and check that ~/.ssh/authorized_keys on that machine contains the public key. Passwords are not supported",
   ],
   [
     /Could not resolve hostname/,
-    ({ text, host }) =>
-      `there is no machine called ${host} in DNS or in ~/.ssh/config (--ssh ${text})`,
+    ({ text, host }) => `the name ${host} is neither in DNS nor in ~/.ssh/config (--ssh ${text})`,
   ],
   [
     /Connection refused/,
     ({ text }) =>
-      `${text} is there, but no ssh server listens on that port: start sshd, or name its port (host:port)`,
+      `${text} answers, but no ssh server listens on this port. Start sshd, or give its port (host:port)`,
   ],
   [
     /Connection timed out|No route to host|Network is unreachable|Operation timed out/,
     ({ text }) =>
-      `${text} cannot be reached: see that the machine is on, and that the network and its firewall let ssh through`,
+      `${text} cannot be reached. Check that the machine is on, and that the network and its firewall allow ssh`,
   ],
   [
     /Bad configuration option|command-line line \d+|Bad owner or permissions on/,
-    () => "ssh does not take its options: look at --ssh-option and ~/.ssh/config",
+    () => "ssh does not accept its options. Check --ssh-option and ~/.ssh/config",
   ],
   [
     /Connection (closed|reset)|kex_exchange_identification|Timeout, server|Broken pipe/,
@@ -61,6 +60,7 @@ const known: readonly (readonly [said: RegExp, explain: (host: SshHost) => strin
 export function explainSshFailure(host: SshHost, stderr: string): string {
   const found = known.find(([said]) => said.test(stderr));
   const message = printableLine(stderr.trim().split("\n").at(-1) ?? "");
-  if (found === undefined) return `ssh to ${host.text} failed: ${message || "it said nothing"}`;
+  if (found === undefined)
+    return `ssh to ${host.text} failed: ${message || "it printed no reason"}`;
   return `${found[1](host)} (ssh: ${message})`;
 }

@@ -9,7 +9,7 @@ test.each([
   { version: "", says: "attic has no node on the PATH" },
   { version: "v18.20.8", says: "attic has Node 18.20.8, which is too old: install Node 20.3" },
   { version: "v20.2.0", says: "too old" },
-  { version: "Python 3.11", says: "is not Node: it says Python 3.11" },
+  { version: "Python 3.11", says: "is not Node: it prints Python 3.11" },
 ])("$version will not, and it is said what to do", ({ version, says }) => {
   expect(nodeProblem("attic", version, "node")).toContain(says);
 });

@@ -6,16 +6,16 @@ const least = { major: 20, minor: 3 };
 /** Returns the problem of a machine's Node, and the remedy; undefined when there is none. */
 export function nodeProblem(host: string, version: string, node: string): string | undefined {
   const wanted = `Node ${least.major}.${least.minor} or later`;
-  const way = "name it with --remote-node PATH";
+  const way = "give its path with --remote-node PATH";
   if (version.trim() === "") {
     return (
       `${host} has no ${node} on the PATH that ssh gives: install ${wanted} there, ` +
-      `or, if it is elsewhere (a version manager puts it where only terminals look), ${way}`
+      `or, if it is in another directory (version managers configure only terminals), ${way}`
     );
   }
   const match = /^v(\d+)\.(\d+)\./.exec(version.trim());
   if (match === null)
-    return `${node} on ${host} is not Node: it says ${printableLine(version).slice(0, 100)}; ${way}`;
+    return `${node} on ${host} is not Node: it prints ${printableLine(version).slice(0, 100)}; ${way}`;
   const [major, minor] = [Number(match[1]), Number(match[2])];
   const isOld = major < least.major || (major === least.major && minor < least.minor);
   if (!isOld) return undefined;

@@ -56,8 +56,8 @@ export class OtherMachine {
     if (there === "strange")
       throw new Fault(
         "failed_precondition",
-        `${directory} on ${host.text} belongs to another user, or others may write to it: ` +
-          "they could put a worker of theirs there. Name another one with --remote-directory",
+        `${directory} on ${host.text} belongs to another user, or other users can write to it. ` +
+          "They could replace the worker. Name another directory with --remote-directory",
       );
     const copied = there !== "yes";
     if (copied) {
@@ -95,15 +95,12 @@ export class OtherMachine {
 }
 
 function strange({ text }: SshHost, output: string): Fault {
-  return new Fault(
-    "failed_precondition",
-    `${text} answered with something else: ${reasonIn(output)}`,
-  );
+  return new Fault("failed_precondition", `${text} sent an unexpected answer: ${reasonIn(output)}`);
 }
 
 /** Node writes the reason into the line that begins with an error's name; without one, the last line is used. */
 function reasonIn(text: string): string {
   const lines = text.trim().split("\n");
   const line = lines.find((each) => /^\w*Error\b/.test(each)) ?? lines.at(-1) ?? "";
-  return printableLine(line).slice(0, 500) || "it said nothing";
+  return printableLine(line).slice(0, 500) || "it printed no reason";
 }

@@ -73,7 +73,9 @@ async function runOne(
 
 /** Keeps the tunnels open until Ctrl-C. The workers continue; they keep their jobs as long as their leases last. */
 async function keepTunnels(opened: readonly Opened[], say: (line: string) => void): Promise<void> {
-  say("The tunnel is open until Ctrl-C. A worker runs on without it, and waits for its return.");
+  say(
+    "The tunnel is open until Ctrl-C. Without the tunnel, a worker continues to run and waits for it.",
+  );
   const stop = new AbortController();
   void stopRequest(false).told.then(() => stop.abort());
   await Promise.all(

@@ -50,7 +50,7 @@ export function runOverSsh(
 export function cannotStart(cause: Error): Fault {
   const isMissing = "code" in cause && cause.code === "ENOENT";
   const why = isMissing
-    ? "there is no ssh on this machine; install OpenSSH's client"
+    ? "this machine has no ssh; install the OpenSSH client"
     : `ssh cannot be started: ${messageOf(cause)}`;
   return new Fault("failed_precondition", why, { cause });
 }

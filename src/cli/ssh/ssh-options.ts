@@ -34,7 +34,7 @@ export function accessOf({ sshKey, sshOption = [] }: SshOptions): SshAccess {
 export function placeOf({ remoteDirectory, remoteNode }: SshOptions): Place {
   for (const word of [remoteDirectory, remoteNode]) {
     if (/\p{Cc}/u.test(word) || word === "" || word.startsWith("-"))
-      throw new UsageError(`${JSON.stringify(word)} is no path on another machine`);
+      throw new UsageError(`${JSON.stringify(word)} is not a path on another machine`);
   }
   return { directory: remoteDirectory, node: remoteNode };
 }
@@ -43,21 +43,21 @@ export function placeOf({ remoteDirectory, remoteNode }: SshOptions): Place {
 export function wantedWorkers(options: SshOptions, defaults: Defaults): Wanted[] {
   const { name, stop, status, tunnel, data } = options;
   if (stop === true && status === true)
-    throw new UsageError("--stop and --status are two commands");
+    throw new UsageError("--stop and --status exclude each other");
   if (data !== undefined)
     throw new UsageError(
-      "--data is for a worker on this machine; elsewhere it is --remote-directory",
+      "--data is for a worker on this machine; for another machine use --remote-directory",
     );
   if (name !== undefined && options.ssh.length > 1)
-    throw new UsageError("--name names one worker, and there are several hosts");
+    throw new UsageError("--name needs a single host");
   if (tunnel === true && (stop === true || status === true))
-    throw new UsageError("--tunnel is for starting a worker");
+    throw new UsageError("--tunnel can only be used to start a worker");
   const wanted = options.ssh.map((text) => {
     const host = parseSshHost(text);
     return { host, settings: settingsOf(options, name ?? workerNameFor(host), defaults) };
   });
   const names = new Set(wanted.map(({ settings }) => settings.name));
-  if (names.size < wanted.length) throw new UsageError("a host is named twice");
+  if (names.size < wanted.length) throw new UsageError("a host is given twice");
   return wanted;
 }
 

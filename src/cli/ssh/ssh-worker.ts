@@ -63,9 +63,9 @@ export async function stopSshWorker(worker: SshWorker): Promise<Done> {
   const machine = await reach(worker);
   const stopped = await machine.call(Stopped, ["stop", machine.directory, settings.name]);
   const line = {
-    stopped: `ended the worker ${settings.name}`,
-    killed: `ended the worker ${settings.name} by force`,
-    absent: `no worker ${settings.name} runs there`,
+    stopped: `stopped the worker ${settings.name}`,
+    killed: `killed the worker ${settings.name}`,
+    absent: `there is no worker ${settings.name} on that machine`,
   }[stopped.kind];
   return done(worker, [`${host.text}: ${line}`], stopped);
 }
@@ -76,7 +76,7 @@ export async function statusOfSshWorker(worker: SshWorker): Promise<Done> {
   const status = await machine.call(Status, ["status", machine.directory, settings.name]);
   const head = status.running
     ? `the worker ${settings.name} runs for ${status.server} (process ${status.pid}, since ${status.since})`
-    : `no worker ${settings.name} runs there`;
+    : `there is no worker ${settings.name} on that machine`;
   const log = status.lastLines.map((line) => `  ${printableLine(line)}`);
   return done(
     worker,
@@ -97,15 +97,15 @@ function refuseOwnLoopback(host: SshHost, server: string): void {
   const { hostname } = new URL(server);
   if (!isLoopback(hostname) || isLoopback(host.host)) return;
   throw new UsageError(
-    `${host.text} cannot reach the farm at ${server}, which is this machine's own address. ` +
-      "Name an address that it can reach with --server URL, or let it come through ssh with --tunnel",
+    `${host.text} cannot reach the farm at ${server}, because this address means the machine itself. ` +
+      "Give an address that it can reach with --server URL, or use --tunnel",
   );
 }
 
 function refuseTls(server: string): void {
   if (new URL(server).protocol === "http:") return;
   throw new UsageError(
-    `--tunnel is for farms without TLS, and not for ${server}: its certificate is for another name`,
+    `--tunnel does not work with the TLS of ${server}, because the certificate is for another name`,
   );
 }
 
@@ -116,7 +116,7 @@ function saidOfStart(
   server: string,
 ): Done {
   const { host, settings } = worker;
-  const verb = kind === "started" ? "started the worker" : "found the worker running:";
+  const verb = kind === "started" ? "started the worker" : "the worker is already running:";
   const once = settings.once ? ", for one job" : "";
   return done(
     worker,
@@ -125,8 +125,8 @@ function saidOfStart(
       ...(unreachable === null
         ? []
         : [
-            `  it does not reach the farm at ${server} from there: ${printableLine(unreachable)}`,
-            "  It tries on. Name another address with --server, or let it come through ssh with --tunnel.",
+            `  it cannot reach the farm at ${server}: ${printableLine(unreachable)}`,
+            "  It keeps trying. Give another address with --server, or use --tunnel.",
           ]),
     ],
     { kind, pid, copied: machine.copied, unreachable },

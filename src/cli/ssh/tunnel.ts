@@ -73,8 +73,8 @@ function explainTunnelFailure(host: SshHost, stderr: string): string {
   if (!/remote port forwarding failed/i.test(stderr))
     return explainSshFailure(host, stderr.replaceAll(/^Allocated port .*$\n?/gm, ""));
   return (
-    `${host.text} gives no port for the tunnel: its sshd forbids it (AllowTcpForwarding). ` +
-    "Let the worker reach the farm itself instead, with --server URL"
+    `${host.text} refuses the tunnel: its sshd forbids it (AllowTcpForwarding). ` +
+    "Give the worker an address of the farm that it can reach, with --server URL"
   );
 }
 
@@ -102,7 +102,7 @@ export async function keepTunnel(
         const isThere = await Promise.race([moved(tunnel.server), stopped]);
         if (isThere === undefined) break;
         if (!isThere) {
-          say(`${text}: the worker there has ended, and with it its tunnel`);
+          say(`${text}: the worker has ended, and its tunnel is closed`);
           break;
         }
         say(`${text}: the tunnel is open again`);
@@ -110,10 +110,10 @@ export async function keepTunnel(
       failures = 0;
       const why = await Promise.race([tunnel.lost, stopped]);
       if (why === undefined) break;
-      say(`${text}: ${why}. The worker goes on, and the tunnel is opened again`);
+      say(`${text}: ${why}. The worker continues, and the tunnel will be opened again`);
     } catch (reason) {
       if (stop.aborted) break;
-      if (failures === 0) say(`${text}: ${messageOf(reason)}. It is tried again`);
+      if (failures === 0) say(`${text}: ${messageOf(reason)}. Trying again`);
     }
     tunnel?.close();
     tunnel = undefined;

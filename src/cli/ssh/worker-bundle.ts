@@ -19,6 +19,6 @@ export async function readWorkerBundle(entry: string): Promise<WorkerBundle> {
   }
   throw new Fault(
     "failed_precondition",
-    "the worker's file grange-worker.mjs is not there; make it with: npm run build",
+    "the file grange-worker.mjs does not exist; create it with: npm run build",
   );
 }

@@ -6,7 +6,9 @@ import { z } from "zod";
 export const WorkerSettings = z.object({
   server: z.url({ protocol: /^https?$/ }),
   // A folder has the same name.
-  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name consists of letters, digits, . _ -"),
   /** Whether it connects through a tunnel: then `server` changes while it runs. */
   tunnel: z.boolean(),
   slots: z.number().int().min(1).optional(),

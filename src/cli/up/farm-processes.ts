@@ -188,6 +188,6 @@ async function untilServerReady(
   })();
   const said = await printed;
   if (said?.ready === true) return said;
-  const why = said?.error.message ?? `it ended (${await child.ended}); its log is ${logFile}`;
+  const why = said?.error.message ?? `it exited (${await child.ended}); its log is ${logFile}`;
   throw new Fault("failed_precondition", `the server did not start: ${why}`);
 }

@@ -25,7 +25,7 @@ export async function holdDataDirectory(path: string): Promise<HeldDataDirectory
     throw new Fault(
       "failed_precondition",
       `cannot write to the data directory ${path}: ${messageOf(cause)}. ` +
-        "Make it writable, or name another with --data DIR or GRANGE_DATA",
+        "Make it writable, or name another directory with --data DIR or GRANGE_DATA",
       { cause },
     );
   }
@@ -37,7 +37,7 @@ export async function holdDataDirectory(path: string): Promise<HeldDataDirectory
       `another \`grange up\` (${taken.holder.where}) ${url === undefined ? "is starting" : `serves ${url}`} from ${path}. ` +
         (url === undefined
           ? "Stop it, or name another data directory with --data DIR"
-          : `Use that one: grange submit --server ${url}; or stop it`),
+          : `Use it: grange submit --server ${url}; or stop it`),
     );
   }
   const { lock } = taken;

@@ -9,7 +9,7 @@ export async function requireFreePort(port: number, host = "127.0.0.1"): Promise
   const who = holder === undefined ? "" : ` by process ${holder.pid} (${holder.command})`;
   throw new Fault(
     "failed_precondition",
-    `port ${port} is taken${who}. Stop that, or choose another: --port ${port + 1}`,
+    `port ${port} is in use${who}. Stop the process, or choose another port: --port ${port + 1}`,
   );
 }
 

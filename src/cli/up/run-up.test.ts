@@ -191,9 +191,7 @@ test("a worker and a server that are killed are started again, the server where 
   await Promise.all([reports.nth("worker", 3), reports.nth("server", 2)]);
   child.kill("SIGTERM");
   const { stderr } = await ended;
-  expect(stderr).toMatch(
-    /The server ended \(SIGKILL\); starting it again .* What it said: .*server\.log/,
-  );
+  expect(stderr).toMatch(/The server ended \(SIGKILL\); restarting it .* Its log: .*server\.log/);
   expect(stderr).toMatch(/The worker .*-[12] ended \(SIGKILL\)/);
 });
 
@@ -236,16 +234,16 @@ test("a port that is taken is told with its holder and a way out", async () => {
   const { exitCode, stderr } = await (await up({ port })).ended;
 
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`port ${port} is taken`);
+  expect(stderr).toContain(`port ${port} is in use`);
   expect(stderr).toContain(`--port ${port + 1}`);
   // Only Linux shows the process.
-  expect(stderr).toContain(process.platform === "linux" ? `process ${process.pid}` : "is taken");
+  expect(stderr).toContain(process.platform === "linux" ? `process ${process.pid}` : "is in use");
 });
 
 test.each([
   { what: "no definitions", options: { rev: "bare" }, message: /no \.grange.*grange init/ },
   { what: "no such revision", options: { rev: "gone" }, message: /no commit "gone"/ },
-  { what: "no repository", options: { repo: tmpdir() }, message: /no Git repository/ },
+  { what: "no repository", options: { repo: tmpdir() }, message: /not a Git repository/ },
   {
     what: "a data directory under a file",
     options: { data: "/dev/null/x" },

@@ -117,8 +117,8 @@ async function runFarm(
     ca: ownCertificate,
     workers,
     onDeath: (name, how, ms, logFile) => {
-      const again = `starting it again in ${durationText(ms)}`;
-      notes.line(`The ${name} ended (${how}); ${again}. What it said: ${logFile}`);
+      const again = `restarting it in ${durationText(ms)}`;
+      notes.line(`The ${name} ended (${how}); ${again}. Its log: ${logFile}`);
     },
   });
   kill = () => farm.kill();
@@ -137,7 +137,7 @@ async function runFarm(
     const api = apiClient(farm.url, { token, ca });
     const link = owner === undefined ? undefined : await linkToSignIn(api);
     if (link !== undefined)
-      notes.line(`Who opens this one, once, is signed in as its owner: ${link}`);
+      notes.line(`This link signs one browser in as the owner, once: ${link}`);
     if (demo !== undefined)
       await setCompilerSwitch(api, demo.repository.path, demo.tools.hasCompiler);
     const submitted = await submit(api, submission);
@@ -161,7 +161,7 @@ async function runFarm(
       // A signal ends the farm at once; the current step then fails, which is not reported.
       await Promise.race([showTheRest(demoFarm, demo, notes), untilRequested(signals)]);
     }
-    if (!signals.asked.aborted) notes.line("The farm stays up. Ctrl-C stops it.");
+    if (!signals.asked.aborted) notes.line("The farm keeps running. Ctrl-C stops it.");
     await untilRequested(signals);
     return exitCodes.ok;
   } finally {

@@ -8,7 +8,7 @@ export function startLines(
   return [
     `Starting the database … ${seconds(database)}`,
     `Starting the server … ${seconds(server)}`,
-    `Starting ${many}; the farm is up after ${seconds(totalMs)}`,
+    `Starting ${many}; the farm was ready after ${seconds(totalMs)}`,
   ];
 }
 

@@ -24,28 +24,28 @@ export async function lookAtRepository({ root, request }: Submission): Promise<s
   if ((await checkoutRoot(root)) === undefined && (await commitOf(root, "HEAD")) === undefined) {
     throw new Fault(
       "failed_precondition",
-      `${root} is no Git repository with a commit in it. ` +
-        "Go to one, name one with --repo PATH-OR-URL, or make one: git init && git add -A && git commit -m first. " +
-        "To see a farm at work first: grange up --demo",
+      `${root} is not a Git repository with a commit. ` +
+        "Change to one, name one with --repo PATH-OR-URL, or create one: git init && git add -A && git commit -m first. " +
+        "To try a farm with an example: grange up --demo",
     );
   }
   const commit = await commitOf(root, rev);
   if (commit === undefined) {
     throw new Fault(
       "not_found",
-      `there is no commit "${rev}" in ${root}. See what there is: git -C ${root} log --oneline --all`,
+      `there is no commit "${rev}" in ${root}. List commits: git -C ${root} log --oneline --all`,
     );
   }
   if (request.definitions === undefined && !(await hasDefinitions(root, commit))) {
     throw new Fault(
       "failed_precondition",
       `commit ${commit.slice(0, 10)} of ${root} has no .grange/*.yml, so there is nothing to run. ` +
-        "Write a start with `grange init` and commit it, or name definitions that lie elsewhere with --definitions DIR. " +
-        "For build tools alone, start `grange server`, and `grange worker` beside it",
+        "Create definitions with `grange init` and commit them, or name another directory with --definitions DIR. " +
+        "To serve only build tools, start `grange server` and `grange worker`",
     );
   }
   const changes = request.rev === undefined || rev === "HEAD" ? await uncommittedChanges(root) : 0;
   if (changes === 0) return [];
   const files = changes === 1 ? "1 file differs" : `${changes} files differ`;
-  return [`${files} from the commit; the farm runs the commit, without those changes.`];
+  return [`${files} from the commit. The farm runs the commit, without these changes.`];
 }

@@ -15,7 +15,9 @@ afterEach(() => rmSync(folder, { recursive: true }));
 test("of two at once, one is told that the other is at it", async () => {
   const within = holdingLock(path, "w", () => holdingLock(path, "w", async () => "both"));
 
-  await expect(within).rejects.toThrow(/somebody else \(process \d+\) is starting the worker w/);
+  await expect(within).rejects.toThrow(
+    /somebody else \(process \d+\) is also starting the worker w/,
+  );
   expect(await holdingLock(path, "w", async () => "next")).toBe("next");
 });
 

@@ -11,7 +11,7 @@ export async function holdingLock<Result>(
   if ("holder" in taken) {
     throw new Fault(
       "failed_precondition",
-      `somebody else (${taken.holder.where}) is starting the worker ${name} there at this moment; try again`,
+      `somebody else (${taken.holder.where}) is also starting the worker ${name}; try again`,
     );
   }
   try {

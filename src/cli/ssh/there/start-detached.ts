@@ -74,8 +74,8 @@ function refuseOther(
   if (other === undefined) return;
   throw new Fault(
     "failed_precondition",
-    `a worker ${settings.name} ${other} runs there already (process ${running.pid}, since ${running.since}). ` +
-      "End it with --stop first, or give this one another --name",
+    `a worker ${settings.name} ${other} is already running (process ${running.pid}, since ${running.since}). ` +
+      "Stop it first with --stop, or give this one another --name",
   );
 }
 
@@ -116,16 +116,16 @@ async function recordAndWait(
   child.stdout?.destroy();
   child.unref();
   if (line.success && line.data.ready) return;
-  const why = line.success && !line.data.ready ? line.data.error.message : "it said nothing of use";
-  throw new Fault("failed_precondition", `the worker could not start there: ${why}`);
+  const why = line.success && !line.data.ready ? line.data.error.message : "it printed no reason";
+  throw new Fault("failed_precondition", `the worker could not start: ${why}`);
 }
 
 function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const gone = (why: string) =>
-      reject(new Fault("failed_precondition", `the worker could not start there: ${why}`));
+      reject(new Fault("failed_precondition", `the worker could not start: ${why}`));
     child.once("error", (cause) => gone(cause.message));
-    child.once("exit", (code) => gone(`it ended with ${code ?? "a signal"}; look at its log`));
+    child.once("exit", (code) => gone(`it ended with ${code ?? "a signal"}; see its log`));
     if (child.stdout) createInterface({ input: child.stdout }).once("line", resolve);
   });
 }
