@@ -79,7 +79,7 @@ describe("a refusal", () => {
     expect(() =>
       requireGrant(alice([]), "customise", { repository: "rxjs", branch: "release" }),
     ).toThrow(
-      "alice may not customise on release of rxjs: ask somebody who administers the farm for " +
+      "alice may not customise on release of rxjs: ask an administrator of the farm to run " +
         "`grange grant add alice customise --repository rxjs --branch release`",
     );
   });

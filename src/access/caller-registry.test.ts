@@ -135,7 +135,9 @@ test("a token that ran out is refused at that moment, though it was believed bef
   await expect(registry.identify(`Bearer ${token}`)).rejects.toMatchObject({
     code: "unauthenticated",
     message: expect.stringMatching(
-      new RegExp(`^token ${id} of carol ran out at .*\`grange token create carol\` makes another$`),
+      new RegExp(
+        `^token ${id} of carol expired at .*\`grange token create carol\` creates another one$`,
+      ),
     ),
   });
 });
@@ -215,7 +217,7 @@ describe("a header that is no token's", () => {
 
   test("but has its shape is unknown, and is not remembered", async () => {
     await expect(registry.identify(`Bearer ${newToken()}`)).rejects.toThrow(
-      "this farm does not know that token",
+      "this farm does not know this token",
     );
   });
 

@@ -101,8 +101,8 @@ export function callerRegistry(
     }
     throw new Fault(
       "unauthenticated",
-      `this farm knows no machine called ${JSON.stringify(name.slice(0, 80))}, as your certificate calls you: ` +
-        "somebody who administers it makes it known with `grange token create NAME --enrol worker`",
+      `this farm knows no machine called ${JSON.stringify(name.slice(0, 80))}, which is the name in your certificate: ` +
+        "an administrator can add it with `grange token create NAME --enrol worker`",
     );
   };
 

@@ -83,7 +83,7 @@ describe("an enrolment token", () => {
     const ended = await offer("ended");
     await db.transaction((tx) => revokeToken(tx, ended.id, "root", now));
 
-    await expect(redeem(late.token, newToken(), after(hour))).rejects.toThrow("ran out");
+    await expect(redeem(late.token, newToken(), after(hour))).rejects.toThrow("has expired");
     await expect(redeem(ended.token, newToken())).rejects.toThrow("was revoked");
     expect(await listEnrolments(db)).toEqual(
       expect.arrayContaining([
@@ -105,7 +105,7 @@ describe("an enrolment token", () => {
     );
     const { token } = await offer("thief");
 
-    await expect(redeem(token, alices.token)).rejects.toThrow("that token is in use");
+    await expect(redeem(token, alices.token)).rejects.toThrow("this token is already in use");
   });
 
   test("is not made for who is something else already", async () => {
@@ -161,7 +161,7 @@ test("what narrows nothing is refused, and what narrows is kept", async () => {
   expect(await grantsOf(db, "carol")).toEqual([narrow]);
   expect(() => requireNarrowingThatCounts(narrow)).not.toThrow();
   expect(() => requireNarrowingThatCounts({ ...plain, verb: "administer", pool: "a" })).toThrow(
-    "--pool narrows",
+    "--pool limits only",
   );
   expect(() => requireNarrowingThatCounts({ ...plain, verb: "*", costCap: 1 })).toThrow(
     "--cost-cap narrows submit, clone, retrigger, activate only, and not '*'",

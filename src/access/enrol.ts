@@ -151,8 +151,8 @@ async function requireKind(tx: Tx, principal: string, kind: MachineKind): Promis
   if (known === undefined || known.kind === kind) return;
   throw new Fault(
     "failed_precondition",
-    `that enrolment token is for a ${known.kind} (${principal}), and this is a ${kind}: ` +
-      `\`grange token create NAME --enrol ${kind}\` makes one for it`,
+    `that enrolment token is for a ${known.kind} (${principal}), but this is a ${kind}: ` +
+      `\`grange token create NAME --enrol ${kind}\` creates one for it`,
   );
 }
 
@@ -166,7 +166,7 @@ function judgeEnrolment(
   const refuse = (why: string) =>
     new Fault(
       "unauthenticated",
-      `${why}; \`grange token create NAME --enrol KIND\` makes another for somebody who administers the farm`,
+      `${why}; \`grange token create NAME --enrol KIND\` makes another one; only administrators of the farm can run it`,
     );
   if (enrolment === undefined) throw refuse("this farm does not know that enrolment token");
   if (enrolment.revokedAt !== null) throw refuse(`the enrolment token ${id} was revoked`);
@@ -176,11 +176,14 @@ function judgeEnrolment(
       `the enrolment token ${id} was used already, for token ${enrolment.tokenId}: if that was not you, revoke that one`,
     );
   }
-  if (enrolment.expiresAt <= now) throw refuse(`the enrolment token ${id} ran out`);
+  if (enrolment.expiresAt <= now) throw refuse(`the enrolment token ${id} has expired`);
   return { enrolment, isNew: true };
 }
 
 /** The fault for a token that another principal has. It does not say which one. */
 function takenToken(): Fault {
-  return new Fault("already_exists", "that token is in use; make another and ask again");
+  return new Fault(
+    "already_exists",
+    "this token is already in use; create another one and try again",
+  );
 }

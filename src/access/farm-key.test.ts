@@ -90,7 +90,7 @@ test.each([
 
   await expect(openFarmKey(directory)).rejects.toMatchObject({
     code: "failed_precondition",
-    message: expect.stringMatching(/farm\.key is no key of a farm.*backup/),
+    message: expect.stringMatching(/farm\.key is not the key of a farm.*backup/),
   });
   expect(await readFile(join(directory, "farm.key"), "utf8")).toBe(text);
 });

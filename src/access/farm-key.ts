@@ -30,7 +30,7 @@ export async function openFarmKey(dataDir: string, file?: string): Promise<FarmK
   if (found !== undefined) return farmKeyOf(found, path);
   await makeKeyFile(path);
   const made = await readKeyFile(path);
-  if (made === undefined) throw noKeyIn(path, "it went away while it was read");
+  if (made === undefined) throw noKeyIn(path, "it was deleted while it was read");
   return farmKeyOf(made, path);
 }
 
@@ -61,7 +61,7 @@ function farmKeyOf(text: string, path: string): FarmKey {
 function keyOf(pem: string, path: string) {
   try {
     const privateKey = createPrivateKey(pem);
-    if (privateKey.asymmetricKeyType !== "ed25519") throw new Error("it is no Ed25519 key");
+    if (privateKey.asymmetricKeyType !== "ed25519") throw new Error("it is not an Ed25519 key");
     const publicKey = Buffer.from(privateKey.export({ format: "jwk" }).x ?? "", "base64url");
     return { id: publicKeyId(publicKey), publicKey, privateKey };
   } catch (cause) {
@@ -109,6 +109,6 @@ async function readKeyFile(path: string): Promise<string | undefined> {
 function noKeyIn(path: string, why: string): Fault {
   return new Fault(
     "failed_precondition",
-    `${path} is no key of a farm: ${why}. Bring it back from a backup, or move it away: a farm with a new key takes no result that the old one signed`,
+    `${path} is not the key of a farm: ${why}. Restore it from a backup, or move it away. With a new key, the farm does not accept results that the old key has signed`,
   );
 }

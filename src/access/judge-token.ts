@@ -11,18 +11,18 @@ export function judgeToken(
   if (stored === undefined || !isSameHash(stored.hash, hash)) {
     throw new Fault(
       "unauthenticated",
-      "this farm does not know that token: it may be another farm's. `grange token create NAME` makes one",
+      "this farm does not know this token; it may belong to another farm. `grange token create NAME` creates one",
     );
   }
   const { principal, expiresAt, revokedAt } = stored;
   // The holder of a token may know which principal it belongs to.
   const its = `token ${id} of ${principal}`;
-  const another = `\`grange token create ${principal}\` makes another`;
+  const another = `\`grange token create ${principal}\` creates another one`;
   if (revokedAt !== null) {
     throw new Fault("unauthenticated", `${its} was revoked at ${timeOf(revokedAt)}; ${another}`);
   }
   if (expiresAt !== null && expiresAt <= now) {
-    throw new Fault("unauthenticated", `${its} ran out at ${timeOf(expiresAt)}; ${another}`);
+    throw new Fault("unauthenticated", `${its} expired at ${timeOf(expiresAt)}; ${another}`);
   }
   return stored;
 }

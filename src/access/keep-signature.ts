@@ -10,19 +10,19 @@ export async function keepSignature(tx: Tx, offered: NewSignature, now: Date): P
   if (key === undefined) {
     throw new Fault(
       "failed_precondition",
-      `this farm does not trust key ${offered.keyId}; somebody who administers it says so with \`grange key trust NAME PUBLIC\``,
+      `this farm does not trust key ${offered.keyId}; an administrator can add it with \`grange key trust NAME PUBLIC\``,
     );
   }
   if (key.revokedAt !== null) {
     throw new Fault(
       "failed_precondition",
-      `key ${key.id} (${key.name}) was revoked by ${key.revokedBy}; sign with another`,
+      `key ${key.id} (${key.name}) was revoked by ${key.revokedBy}; sign with another key`,
     );
   }
   if (!isSignedBy(key.publicKey, offered.subject, offered.signature)) {
     throw new Fault(
       "invalid_argument",
-      `the signature is not key ${key.id}'s of ${offered.subject.kind} ${offered.subject.digest}`,
+      `the signature is not a signature of key ${key.id} for ${offered.subject.kind} ${offered.subject.digest}`,
     );
   }
   await insertSignature(tx, offered, now);

@@ -40,7 +40,7 @@ export function requireNarrowingThatCounts(grant: GrantToGive): void {
     if (grant[field] === undefined || isOneOf(verbs, grant.verb)) continue;
     throw new Fault(
       "invalid_argument",
-      `${option} narrows ${verbs.join(", ")} only, and not ${grant.verb === "*" ? "'*'" : grant.verb}`,
+      `${option} limits only ${verbs.join(", ")}, and not ${grant.verb === "*" ? "'*'" : grant.verb}`,
     );
   }
   const { verb } = grant;
@@ -48,7 +48,7 @@ export function requireNarrowingThatCounts(grant: GrantToGive): void {
   if (grantsFor({ name: "", grants: [{ ...grant, verb }] }, [verb], wholeFarm).length > 0) return;
   throw new Fault(
     "invalid_argument",
-    `${verb} is a right on the whole farm: for a repository or a branch it would give nothing; leave --repository and --branch out`,
+    `${verb} is a right on the whole farm; omit --repository and --branch`,
   );
 }
 

@@ -24,7 +24,7 @@ export async function keepPrincipal(
   if (alike !== undefined) {
     throw new Fault(
       "already_exists",
-      `there is "${alike}" here, and "${name}" differs from it in upper and lower case only: write "${alike}", or choose another name`,
+      `there is "${alike}" here, and "${name}" differs only in upper and lower case. Use "${alike}", or choose another name`,
     );
   }
   await tx.run(

@@ -52,7 +52,7 @@ function refusal({ name }: Principal, verb: Verb, place: string, command: string
   const token = name === anyone ? `send one (${from}), or ` : "";
   return new Fault(
     "permission_denied",
-    `${who} may not ${verb} ${place}: ${token}ask somebody who administers the farm for \`${command}\``,
+    `${who} may not ${verb} ${place}: ${token}ask an administrator of the farm to run \`${command}\``,
   );
 }
 

@@ -19,7 +19,7 @@ export async function requireAnAdministrator(tx: Tx, now: Date): Promise<void> {
   if (leavesAnAdministrator(await usableGrants(tx, anyone, now))) return;
   throw new Fault(
     "failed_precondition",
-    "then nobody could administer this farm any more: first give somebody else all rights " +
+    "after this, nobody could administer the farm. First give another principal all rights " +
       "(`grange grant add NAME '*'`) and a token (`grange token create NAME`)",
   );
 }

@@ -67,7 +67,7 @@ test("a signature of another catalog, or of an untrusted or revoked key, is not 
   const other = { ...subject, digest: `${"b".repeat(64)}/12` };
 
   await expect(keep(signedBy(pair, other))).rejects.toThrow(
-    `the signature is not key ${pair.id}'s of catalog ${subject.digest}`,
+    `the signature is not a signature of key ${pair.id} for catalog ${subject.digest}`,
   );
   await expect(keep(signedBy(stranger))).rejects.toThrow(`does not trust key ${stranger.id}`);
   await db.transaction((tx) => revokeKey(tx, "one", said));
@@ -98,7 +98,9 @@ test("a name means one key at a time, and a revoked key is never trusted again",
   await expect(trust("four", first)).rejects.toThrow('trusted already, under the name "three"');
   await db.transaction((tx) => revokeKey(tx, "three", said));
   expect((await trust("three", second)).id).toBe(second.id);
-  await expect(trust("four", first)).rejects.toThrow("was revoked by root, and stays so");
+  await expect(trust("four", first)).rejects.toThrow(
+    "was revoked by root, and cannot be trusted again",
+  );
 });
 
 test("a key that two trust at once under two names is trusted under one", async () => {

@@ -66,7 +66,7 @@ test.each<[string, Partial<Grant>, number | undefined]>([
   });
 
   await expect(db.transaction((tx) => removeGrants(tx, anyonesRights, now))).rejects.toThrow(
-    "nobody could administer this farm any more",
+    "nobody could administer the farm",
   );
 });
 
@@ -74,7 +74,7 @@ test("the last token of the last administrator is not revoked", async () => {
   const ids = await administeredBy("alice");
 
   await expect(db.transaction((tx) => revokeToken(tx, ids[0] ?? "", "alice", now))).rejects.toThrow(
-    "nobody could administer this farm any more",
+    "nobody could administer the farm",
   );
 
   expect((await listTokens(db))[0]?.revokedAt).toBeNull();

@@ -13,7 +13,7 @@ export async function removeGrants(tx: Tx, named: NamedGrants, now: Date): Promi
   if (removed === 0) {
     throw new Fault(
       "not_found",
-      `${named.principal} has no such grant; \`grange grant list\` shows what there is`,
+      `${named.principal} has no such grant; \`grange grant list\` lists all grants`,
     );
   }
   await requireAnAdministrator(tx, now);
@@ -37,7 +37,7 @@ export async function revokeToken(
   if (revoked === undefined) {
     throw new Fault(
       "not_found",
-      `there is no token "${id}"; \`grange token list\` shows what there is`,
+      `there is no token "${id}"; \`grange token list\` lists all tokens`,
     );
   }
   await requireAnAdministrator(tx, now);

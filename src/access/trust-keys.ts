@@ -33,13 +33,13 @@ export async function trustKey(
   if (key === undefined) {
     throw new Fault(
       "already_exists",
-      `"${name}" is the name of another key that is trusted; revoke that first (\`grange key revoke ${name}\`), or choose another name`,
+      `"${name}" is the name of another key that is trusted; revoke that key first (\`grange key revoke ${name}\`), or choose another name`,
     );
   }
   if (key.revokedAt !== null) {
     throw new Fault(
       "failed_precondition",
-      `this key was revoked by ${key.revokedBy}, and stays so; make another with \`grange key create\``,
+      `this key was revoked by ${key.revokedBy}, and cannot be trusted again. Create another one with \`grange key create\``,
     );
   }
   if (!isNew && key.name !== name) {
@@ -54,7 +54,7 @@ export async function revokeKey(tx: Tx, name: string, { by, now }: Said): Promis
   if (key === undefined) {
     throw new Fault(
       "not_found",
-      `no trusted key is called "${name}"; \`grange key list\` shows what there is`,
+      `there is no trusted key "${name}"; \`grange key list\` lists all keys`,
     );
   }
   await markKeyRevoked(tx, key.id, by, now);

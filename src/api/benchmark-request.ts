@@ -29,7 +29,7 @@ export type JobPurpose = z.infer<typeof JobPurpose>;
 
 /** A readable name: a version, a nightly's day, a commit. */
 export const ArtifactTag = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}$/, {
-  error: "letters, digits and . _ + / -, at most 120",
+  error: "must be at most 120 letters, digits and . _ + / -",
 });
 export type ArtifactTag = z.infer<typeof ArtifactTag>;
 

@@ -11,5 +11,5 @@ export const BranchName = z
   .max(512)
   .regex(
     /^(?!refs\/|heads\/|[/.-])(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\p{Cc} ~^:?*[\\]*(?<![/.])$/u,
-    "is no branch's name: write it without refs/heads/, and without spaces and any of ~ ^ : ? * [ \\",
+    "is not the name of a branch: write it without refs/heads/, and without spaces and any of ~ ^ : ? * [ \\",
   );

@@ -6,7 +6,7 @@ import { BenchmarkJobView, JobPurpose, JobState } from "./benchmark-request.ts";
 const Time = z.iso.datetime();
 
 export const CollectorName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,59}$/, {
-  error: "small letters, digits and . _ -, at most 60",
+  error: "must be at most 60 lower-case letters, digits and . _ -",
 });
 export type CollectorName = z.infer<typeof CollectorName>;
 

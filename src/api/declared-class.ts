@@ -4,7 +4,7 @@ import { Platform, requirementsOf } from "#core/platform.ts";
 /** Properties that workers of a class offer, except those that tell the farm how to run an action. */
 const OfferedPlatform = Platform.refine(
   (platform) => Object.keys(requirementsOf(platform)).length === Object.keys(platform).length,
-  "properties such as size-class, cpus or network are what actions ask for; name what workers offer, such as OSFamily",
+  "size-class, cpus and network are properties that actions ask for; name properties that workers offer, such as OSFamily",
 );
 
 const SizeClass = z.number().int().min(1).max(1_000_000);
@@ -36,7 +36,7 @@ export const DeclareClass = z
   })
   .refine(({ leastWorkers, mostWorkers }) => mostWorkers === null || mostWorkers >= leastWorkers, {
     path: ["mostWorkers"],
-    message: "the most must not be below the least",
+    message: "the largest number must not be below the smallest",
   })
   .meta({ id: "DeclareClass" });
 export type DeclareClass = z.input<typeof DeclareClass>;

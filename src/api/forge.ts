@@ -112,7 +112,10 @@ export const ApprovePull = z
     // The full id, because an attacker can make a commit whose id has the same beginning.
     head: z
       .string()
-      .regex(/^[0-9a-f]{40}$/, "name the commit that you looked at in full: 40 hex digits"),
+      .regex(
+        /^[0-9a-f]{40}$/,
+        "give the full id of the commit that you have reviewed: 40 hex digits",
+      ),
   })
   .meta({ id: "ApprovePull" });
 

@@ -23,7 +23,7 @@ export const logSearchQuery = {
     .max(256)
     .refine(
       (text) => !/[\r\n]/.test(text),
-      "a text is searched in single lines: take out the line break",
+      "the search works in single lines: remove the line break",
     )
     .optional(),
   errors: z.literal("true").optional(),

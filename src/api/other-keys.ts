@@ -31,7 +31,7 @@ export function otherKeys(
 /** The possible cause, and advice. */
 export const otherKeysWords: Readonly<Record<OtherKeys, string>> = {
   ccache:
-    "what others made of these sources was here, and this build asked for other keys: ccache puts the directory into them where it compiles with -g or is given absolute paths (docs/caches.md says how to leave it out: -fdebug-prefix-map, CCACHE_NOHASHDIR, CCACHE_BASEDIR), and other options change them, too",
+    "results of these sources exist, but under other keys: with -g or absolute paths, the keys of ccache contain the directory (docs/caches.md explains how to avoid this: -fdebug-prefix-map, CCACHE_NOHASHDIR, CCACHE_BASEDIR), and other options also change the keys",
   other:
-    "what others made of these sources was here, and this build asked for other keys: other options, or a path of this machine in a key (docs/caches.md)",
+    "results of these sources exist, but under other keys: the options differ, or a key contains a path of this machine (docs/caches.md)",
 };

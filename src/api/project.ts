@@ -26,7 +26,7 @@ export const RemoveProjects = z
     /** Also removes the blobs of named projects, unless they were used within about the last 3 hours. */
     withBlobs: z.boolean().default(false),
   })
-  .refine(({ names, empty }) => names.length > 0 || empty, "name projects, or say empty")
+  .refine(({ names, empty }) => names.length > 0 || empty, "name projects, or set empty")
   .meta({ id: "RemoveProjects" });
 export type RemoveProjects = z.input<typeof RemoveProjects>;
 

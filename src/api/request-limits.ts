@@ -42,7 +42,7 @@ export const requestLimits = {
     atOnce: 200,
   },
   searches: {
-    what: "searches, previews and comparisons, which read much for one answer",
+    what: "searches, previews and comparisons",
     countedBy: "caller",
     perMinute: 1_200,
     burst: 600,

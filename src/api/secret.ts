@@ -20,9 +20,9 @@ export type Secret = z.infer<typeof Secret>;
 
 const Place = {
   name: SecretName,
-  repository: Pattern.min(1, "say which repositories; * stands for any letters"),
+  repository: Pattern.min(1, "give the repositories; * stands for any characters"),
   /** Only the pattern `*` matches commits without a branch. */
-  branch: Pattern.min(1, "say which branches; * stands for any letters"),
+  branch: Pattern.min(1, "give the branches; * stands for any characters"),
 };
 
 export const SetSecret = z

@@ -46,7 +46,7 @@ export const ShareRun = z
     expiresInMs,
   })
   .refine(({ path, batch }) => path === undefined || batch === undefined, {
-    error: "only logs are those of a batch: leave `path` or `batch` out",
+    error: "a batch has only a log: omit `path` or `batch`",
   })
   .meta({ id: "ShareRun" });
 

@@ -9,7 +9,7 @@ import { SetReference } from "./set-name.ts";
  */
 export const ChosenGraphId = z
   .uuid()
-  .refine((id) => id[14] !== "8", "an id of version 8 is the farm's own; take a random one");
+  .refine((id) => id[14] !== "8", "only the farm uses ids of version 8; use a random id");
 
 /** Requests the graph of a commit. */
 export const SubmitGraph = z

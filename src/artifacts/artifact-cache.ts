@@ -191,7 +191,7 @@ async function blobOf(
   if (found === hash && whole.byteLength === Number(size)) return whole;
   throw new Fault(
     "data_loss",
-    `the tarball ${digest} is not what it was: its bytes have ${found}/${bytes}`,
+    `the tarball ${digest} has changed: its bytes have ${found}/${bytes}`,
   );
 }
 

@@ -45,7 +45,7 @@ export async function findArtifacts(
         resolve: (tag) => {
           throw new Fault(
             "not_found",
-            `artifacts of suite ${suite.suite} come from nowhere by themselves; give tarballs for ${tag}`,
+            `suite ${suite.suite} has no source of artifacts; give tarballs for ${tag}`,
           );
         },
       };

@@ -26,7 +26,10 @@ export async function getPackage(
     await runNpm(["pack", name, "--pack-destination", place, "--ignore-scripts"], name, { signal });
     const [file] = await readdir(place);
     if (file === undefined)
-      throw new Fault("not_found", `npm pack ${name} made no file; the registry may not have it`);
+      throw new Fault(
+        "not_found",
+        `npm pack ${name} created no file; the registry may not have the package`,
+      );
     const bytes = await readFile(join(place, file));
     checkIntegrity(bytes, integrity, name);
     await unpackTarball(bytes, folder);
@@ -47,7 +50,7 @@ function checkIntegrity(bytes: Uint8Array, integrity: string | undefined, name: 
   if (found === integrity) return;
   throw new Fault(
     "data_loss",
-    `${name} is not what it was: its bytes have ${found}, and ${integrity} was wanted. ` +
-      "Do not use it before you know why; if it is meant, write the new integrity into the suite",
+    `${name} has changed: its bytes have ${found}, but ${integrity} was expected. ` +
+      "Do not use it before you know the reason. If the change is intended, write the new integrity into the suite",
   );
 }

@@ -73,7 +73,7 @@ export function resolveCommit(
   const latest = masters.at(-1)?.tag;
   throw new Fault(
     "not_found",
-    `suite ${suite.suite} knows no artifact ${tag}; name a commit by its whole id, or one of the branch by its beginning` +
+    `suite ${suite.suite} has no artifact ${tag}; give the full id of a commit, or a prefix of the id of a commit on the branch` +
       `${latest === undefined ? "" : `, such as ${latest}`}${near.length === 0 ? "" : `, or a release: ${near.join(", ")}`}`,
   );
 }

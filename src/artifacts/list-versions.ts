@@ -17,8 +17,7 @@ export async function listVersions(
     ...options,
   });
   const read = View.safeParse(jsonOrNothing(text));
-  if (!read.success)
-    throw new Fault("unavailable", `npm answered something else than versions of ${name}`);
+  if (!read.success) throw new Fault("unavailable", `npm did not answer with versions of ${name}`);
   return { package: name, ...read.data };
 }
 

@@ -75,10 +75,9 @@ function unknownTag(
     tag,
     tags.length === 0 ? published.flatMap(({ versions }) => versions) : tags,
   );
-  const says =
-    near.length === 0 ? "it knows none at all" : `the nearest that it knows are ${near.join(", ")}`;
+  const says = near.length === 0 ? "it has none" : `similar ones are ${near.join(", ")}`;
   return new Fault(
     "not_found",
-    `suite ${suite.suite} knows no artifact ${tag}, and no package of it has that version; ${says}`,
+    `suite ${suite.suite} has no artifact ${tag}, and no package has this version; ${says}`,
   );
 }

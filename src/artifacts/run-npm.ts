@@ -21,16 +21,16 @@ const meanings: readonly {
     fault: "not_found",
     says: "the registry does not have it",
   },
-  { code: /^EINTEGRITY$/, fault: "data_loss", says: "its bytes are not those that were published" },
+  { code: /^EINTEGRITY$/, fault: "data_loss", says: "its bytes differ from the published ones" },
   {
     code: /^(E401|E403|ENEEDAUTH|EOTP)$/,
     fault: "permission_denied",
-    says: "the registry does not let us; see `npm login` and the user's .npmrc",
+    says: "the registry refuses access; see `npm login` and the .npmrc of the user",
   },
   {
     code: /^(ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|EPIPE|ENOTCACHED|E429|E5\d\d)$/,
     fault: "unavailable",
-    says: "the registry cannot be reached, or is out of order; see `npm config get registry`, and try again",
+    says: "the registry cannot be reached, or has an error; see `npm config get registry`, and try again",
   },
   { code: /^ENOSPC$/, fault: "resource_exhausted", says: "no space is left on the disk" },
 ];

@@ -22,10 +22,7 @@ export function toolOf(
   // A tarball or a folder may have the layout of any of the packages. The first layout was tested.
   const tool = own?.tool ?? defined.tool ?? defined.packages[0]?.tool;
   if (tool === undefined)
-    throw new Fault(
-      "failed_precondition",
-      `suite ${suite.suite} does not say how to call ${backend}`,
-    );
+    throw new Fault("failed_precondition", `suite ${suite.suite} has no command for ${backend}`);
   const fill = (text: string) => text.replaceAll("{artifact}", directory);
   return {
     tool: tool.map(fill),

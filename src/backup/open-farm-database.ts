@@ -24,7 +24,7 @@ export async function openFarmDatabase(
   if (!existsSync(join(dataDir, "pgdata", "PG_VERSION"))) {
     throw new Fault(
       "failed_precondition",
-      `there is no farm's database in ${dataDir}. Name the farm's data directory with --data, ` +
+      `${dataDir} contains no database of a farm. Name the data directory of the farm with --data, ` +
         "or its database with --database",
     );
   }
@@ -64,7 +64,7 @@ async function urlOfRunning(dataDir: string): Promise<string> {
     return `postgres:///postgres?host=${encodeURIComponent(place)}&port=${port}&user=grange`;
   throw new Fault(
     "failed_precondition",
-    `a server works in ${dataDir}, but its PostgreSQL cannot be reached from here: it is starting, or hidden. Run the command on the server's machine ` +
+    `a server works in ${dataDir}, but its PostgreSQL cannot be reached: it is starting, or in another container. Run the command on the machine of the server ` +
       "and in its container, as root or as the server's user",
   );
 }

@@ -156,7 +156,10 @@ async function findComplete(
   }
   if (name !== undefined) {
     if (!names.includes(name)) {
-      throw new Fault("not_found", `there is no backup ${name}; there are ${names.join(", ")}`);
+      throw new Fault(
+        "not_found",
+        `there is no backup ${name}; the backups are ${names.join(", ")}`,
+      );
     }
     const backup = oneBackup(layout, name);
     const manifest = await readManifest(backup.manifest);
@@ -303,6 +306,6 @@ function requireNoFarm(dataDir: string, store: string): void {
   if (found.length === 0) return;
   throw new Fault(
     "failed_precondition",
-    `there is a farm already: ${found.join(", ")}. Restore into a new directory, so that nothing is overwritten`,
+    `there is already a farm: ${found.join(", ")}. Restore into a new directory, so that nothing is overwritten`,
   );
 }

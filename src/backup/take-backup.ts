@@ -317,7 +317,7 @@ async function openDirectory(layout: BackupLayout): Promise<HeldLock> {
     const { where, since } = taken.holder;
     throw new Fault(
       "failed_precondition",
-      `another backup or restore (${where}) has used ${layout.directory} since ${since}; wait until it is over`,
+      `another backup or restore (${where}) has used ${layout.directory} since ${since}; wait until it has ended`,
     );
   }
   await removeLeftovers(layout.temp);
@@ -335,13 +335,13 @@ async function holdEviction(store: string, signal: AbortSignal): Promise<HeldLoc
     if (name === evictionHolder) {
       throw new Fault(
         "failed_precondition",
-        `another backup of this farm (${where}) has been under way since ${since}; wait until it is over`,
+        `another backup of this farm (${where}) has been under way since ${since}; wait until it has ended`,
       );
     }
     if (performance.now() > until) {
       throw new Fault(
         "unavailable",
-        `blobs have been evicted (${where}) since ${since}; run the backup again when that is over`,
+        `blobs have been evicted (${where}) since ${since}; run the backup again when this has ended`,
       );
     }
     await rest(askAgainAfterMs);
@@ -356,6 +356,6 @@ function requireApart(directory: string, dataDir: string): void {
   if (!isWithin(a, b) && !isWithin(b, a)) return;
   throw new Fault(
     "invalid_argument",
-    `the backup would lie in the data directory or around it (${directory}, ${dataDir}); choose a directory elsewhere, best on another disk`,
+    `the directory of the backup must not be inside the data directory or contain it (${directory}, ${dataDir}); choose another directory, best on another disk`,
   );
 }

@@ -20,7 +20,7 @@ export const bazelRules: ToolRules = {
     if (!/^[0-9a-f]{64}$/.test(hash)) {
       throw new Fault(
         "invalid_argument",
-        `"${hash}" is no SHA-256 of 64 lower-case hex digits; leave --digest_function as it is over HTTP`,
+        `"${hash}" is not a SHA-256 of 64 lower-case hex digits; do not change --digest_function with an HTTP cache`,
       );
     }
     const key = resultKey(hash);

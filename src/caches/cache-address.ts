@@ -51,7 +51,7 @@ export function cacheAddressOf(url: string): CacheAddress {
 function fileName(part: string): string {
   const name = decoded(part);
   if (/^[A-Za-z0-9._@+=,~:-]{1,255}$/.test(name) && name !== "." && name !== "..") return name;
-  throw new Fault("invalid_argument", "a part of that path is no name that a tool would give");
+  throw new Fault("invalid_argument", "a part of this path is not a name that a tool uses");
 }
 
 function decoded(part: string): string {

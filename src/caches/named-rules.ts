@@ -8,7 +8,7 @@ export const namedRules: ToolRules = {
   lookupOf({ method, path, isFolder }: CacheRequest): Lookup {
     const isKey = path.length <= 3 && path.every(isWord);
     if (isFolder || !isKey) {
-      throw new Fault("invalid_argument", `"${path.join("/")}" is no name of a result`);
+      throw new Fault("invalid_argument", `"${path.join("/")}" is not the name of a result`);
     }
     return plainLookup(method, path.join("/"), ["GET", "HEAD", "PUT", "DELETE"]);
   },

@@ -18,7 +18,10 @@ export function jsonAnswer(status: number, value: unknown): Answer {
 }
 
 export function notAllowed(method: string, allowed: string): Answer {
-  const { headers, ...rest } = textAnswer(405, `${method} is not served here, but ${allowed} are`);
+  const { headers, ...rest } = textAnswer(
+    405,
+    `${method} is not supported here; supported are ${allowed}`,
+  );
   return { ...rest, headers: { ...headers, allow: allowed } };
 }
 

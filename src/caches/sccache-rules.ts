@@ -34,7 +34,7 @@ export const sccacheRules: ToolRules = {
       };
     }
     if (method === "MKCOL") {
-      return { kind: "answer", answer: textAnswer(405, "that folder is there already") };
+      return { kind: "answer", answer: textAnswer(405, "this folder already exists") };
     }
     if (isFolder) {
       // A folder can be neither read nor removed.

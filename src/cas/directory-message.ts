@@ -94,9 +94,9 @@ export function checkDirectory({ files, directories, symlinks }: Directory): voi
     let last: string | undefined;
     for (const { name } of children) {
       refuse(name, problemOfName(name));
-      if (seen.has(name)) refuse(name, "is twice in one directory");
+      if (seen.has(name)) refuse(name, "occurs twice in one directory");
       if (last !== undefined && compareByCodePoint(last, name) > 0) {
-        refuse(name, "is out of order in its directory");
+        refuse(name, "is in the wrong order in its directory");
       }
       seen.add(name);
       last = name;

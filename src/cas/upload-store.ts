@@ -25,6 +25,6 @@ export interface Upload {
 export function notSoFar(digest: Digest, offset: number, hereBytes: number): Fault {
   return new Fault(
     "out_of_range",
-    `the upload of ${digestKey(digest)} goes on at ${offset}, but ${hereBytes} bytes of it are here; QueryWriteStatus says where to go on`,
+    `the upload of ${digestKey(digest)} continues at ${offset}, but the server has ${hereBytes} bytes of it; QueryWriteStatus returns the right offset`,
   );
 }

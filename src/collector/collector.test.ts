@@ -443,7 +443,7 @@ test("a second process with its name ends the first", async () => {
 test("a second process in its directory is rejected, with the name of the first", async () => {
   await start();
 
-  await expect(start()).rejects.toThrow(/collector lab-1 \(process \d+\) works in /);
+  await expect(start()).rejects.toThrow(/collector lab-1 \(process \d+\) uses /);
 });
 
 test.each(["not_found", "unauthenticated", "permission_denied"] as const)(

@@ -15,6 +15,6 @@ export function refuseTarget(
   if (anyTarget || target === machine) return;
   throw new Fault(
     "failed_precondition",
-    `collector ${name} is registered for ${target}, and this machine is ${machine}: register another one for it, or start it with --any-target if ${target} is the name of this machine in your suites`,
+    `collector ${name} is registered for ${target}, and this machine is ${machine}: register another collector for this target, or use --any-target if ${target} is the name of this machine in your suites`,
   );
 }

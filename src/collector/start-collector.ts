@@ -123,7 +123,7 @@ async function holdDirectory(dataDir: string, name: string): Promise<HeldLock> {
   const { holder } = taken;
   throw new Fault(
     "failed_precondition",
-    `collector ${holder.name} (${holder.where}) works in ${dataDir}; stop it, or name another directory`,
+    `collector ${holder.name} (${holder.where}) uses ${dataDir}; stop it, or name another directory`,
   );
 }
 

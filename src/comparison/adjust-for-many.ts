@@ -31,7 +31,7 @@ export function adjustForMany(
           significant: false,
           relevant: false,
           verdict: "undecided",
-          warnings: [...each.warnings, "does not stand out among all cases that were compared"],
+          warnings: [...each.warnings, "not significant after adjustment for all compared cases"],
         }
       : { ...each, evidence };
   });

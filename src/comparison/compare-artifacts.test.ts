@@ -245,7 +245,7 @@ describe("noisy metrics", () => {
 
     expect(alone).toMatchObject({ verdict: "regressed" });
     expect(among).toMatchObject({ verdict: "undecided", relevant: false });
-    expect(among?.warnings.join()).toContain("does not stand out");
+    expect(among?.warnings.join()).toContain("not significant after adjustment");
     expect(doubtsOf(among === undefined ? [] : [among])).toHaveLength(1);
   });
 });

@@ -99,7 +99,7 @@ function compareFigures(
     fingerprint,
     collectors: { before: before.measured.collector, after: after.measured.collector },
     warnings: isUnsure
-      ? [...warningsOf(before, after), "counted once on each side: its scatter is not known"]
+      ? [...warningsOf(before, after), "measured once for each artifact: its spread is not known"]
       : warningsOf(before, after),
   };
 }

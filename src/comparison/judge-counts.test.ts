@@ -74,7 +74,7 @@ describe("a comparison of counts", () => {
   test("reports a change from one run per side only if it is large", () => {
     expect(compared(0.005, {})).toMatchObject({
       verdict: "undecided",
-      warnings: [expect.stringContaining("counted once")],
+      warnings: [expect.stringContaining("measured once")],
     });
     expect(compared(0.03, {})?.verdict).toBe("regressed");
     expect(compared(0.001, {})?.verdict).toBe("no-change");

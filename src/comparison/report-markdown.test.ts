@@ -56,7 +56,7 @@ describe("the sentence", () => {
   test("contains all important results", () => {
     expect(overallDirection(loud)).toBe("mixed");
     expect(verdictSentence(loud)).toMatch(
-      /^Regressions and improvements: instructions 1 case worse \(\+4\.20 %\); time 1 case better \(-\d+\.\d+ %\)\. Gone fails that did not before; 1 case has figures on one side only\. Please check it\.$/,
+      /^Regressions and improvements: instructions 1 case worse \(\+4\.20 %\); time 1 case better \(-\d+\.\d+ %\)\. Gone newly fails; 1 case has figures for only one artifact\. Please check it\.$/,
     );
   });
 

@@ -33,7 +33,7 @@ export function reportMarkdown(report: ReportToWrite): string {
     `### Benchmarks of ${code(report.suite)}: ${code(report.before)} → ${code(report.after)}`,
     `**${verdictSentence(report, code)}**`,
     ...listed(
-      "Benchmarks that fail and did not before",
+      "Newly failing benchmarks",
       report.newlyBroken.map(
         ({ benchmark, message }) =>
           `${benchmark === "" ? "a whole job" : code(benchmark)}: ${code(firstLine(message))}`,
@@ -46,14 +46,14 @@ export function reportMarkdown(report: ReportToWrite): string {
     ...greatest(report.changes),
     ...confirmationNote(report.changes),
     ...listed(
-      "Test cases without figures on one side",
+      "Test cases with figures for only one artifact",
       report.missing.map(
         (each) =>
           `${caseText(each.case)}: none ${each.missing}${each.error === null ? "" : ` (${code(firstLine(each.error))})`}`,
       ),
       "folded",
     ),
-    `To see the same by hand: ${code(report.reproduce)}`,
+    `To reproduce: ${code(report.reproduce)}`,
   ].join("\n\n");
 }
 
@@ -103,7 +103,7 @@ function greatest(changes: readonly CaseComparison[]): string[] {
     [
       "#### The largest changes",
       "",
-      "| | case | metric | change | how surely |",
+      "| | case | metric | change | evidence |",
       "|---|---|---|---:|---|",
       ...rows,
     ].join("\n"),

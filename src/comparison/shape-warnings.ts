@@ -13,7 +13,8 @@ export function shapeWarnings(pairs: readonly Omit<Pair, "parentFirst">[]): stri
   if (pairs.length < leastFigures) return [];
   const sides = [pairs.map(({ child }) => child), pairs.map(({ parent }) => parent)];
   const warnings: string[] = [];
-  if (sides.some(hasTwoModes)) warnings.push("two modes: the processes fall into two groups");
+  if (sides.some(hasTwoModes))
+    warnings.push("two modes: the figures of the processes form two groups");
   if (sides.some(driftsSurely)) warnings.push("drift: figures rise or fall within the lease");
   else if (sides.some(followsItself))
     warnings.push("autocorrelation: a figure resembles the one before it");

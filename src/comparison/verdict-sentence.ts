@@ -41,13 +41,13 @@ export function verdictSentence(
     ...countText(sumOf(summaries, "undecided"), "is undecided", "are undecided"),
     ...countText(
       sumOf(summaries, "unlikeMachines"),
-      "was never measured on like machines",
-      "were never measured on like machines",
+      "was never measured on equal machines",
+      "were never measured on equal machines",
     ),
     ...countText(
       report.missing.length,
-      "has figures on one side only",
-      "have figures on one side only",
+      "has figures for only one artifact",
+      "have figures for only one artifact",
     ),
   ];
   const lead = `${leads[overallDirection(report)]}${parts.length > 0 ? `: ${parts.join("; ")}` : ""}.`;
@@ -95,9 +95,7 @@ function brokenText(broken: ReportFacts["newlyBroken"], name: (word: string) => 
     .slice(0, 3)
     .map(({ benchmark }) => (benchmark === "" ? "a whole job" : name(benchmark)));
   const rest = broken.length > named.length ? ` and ${broken.length - named.length} more` : "";
-  return [
-    `${named.join(", ")}${rest} ${broken.length === 1 ? "fails" : "fail"} that did not before`,
-  ];
+  return [`${named.join(", ")}${rest} newly ${broken.length === 1 ? "fails" : "fail"}`];
 }
 
 function countText(count: number, one: string, many: string): string[] {

@@ -35,7 +35,7 @@ export function parseBoundedYaml(text: string, depth: number, options: Options):
     for (const token of parser.next(lexeme)) tokens.push(token);
     // The stack holds the open document, each open map and list, and at most one scalar.
     if (parser.stack.length > depth + 2)
-      throw new YamlTooDeep(`maps and lists stand more than ${depth} deep within each other`);
+      throw new YamlTooDeep(`maps and lists are nested more than ${depth} levels deep`);
   }
   for (const token of parser.end()) tokens.push(token);
   const [document, another] = new Composer(options).compose(tokens, true, text.length);

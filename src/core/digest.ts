@@ -35,7 +35,7 @@ export const Digest = z
       .string()
       .regex(
         hashPattern,
-        "a hash is 64 lower-case hex digits, or those of another function behind its name",
+        "a hash is 64 lower-case hex digits, or the name of another function and its hash",
       ),
     sizeBytes: z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER),
   })

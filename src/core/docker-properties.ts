@@ -27,7 +27,7 @@ export const dockerProperties: readonly DockerProperty[] = [
     problem: (value) =>
       ["off", "none", "standard", "bridge"].includes(value)
         ? undefined
-        : "it must be off or standard; no action gets the network of its machine as its own",
+        : "it must be off or standard; an action cannot use the network of its machine directly",
   },
   { name: "dockerPrivileged", problem: refusedWhenOn("no action has privileges on the machine") },
   { name: "dockerRunAsRoot", problem: refusedWhenOn("actions run as one ordinary user") },

@@ -14,17 +14,18 @@ const unkeepable: ReadonlySet<string> = new Set(["22021", "22P05"]);
 export function databaseFault(reason: unknown): Fault {
   if (reason instanceof Fault) return reason;
   if (reason instanceof pg.DatabaseError && unkeepable.has(reason.code ?? "")) {
-    const message = "a text in it holds a NUL or half a letter, which cannot be kept or looked for";
+    const message =
+      "a text in it contains a NUL or an incomplete character, which cannot be stored or searched";
     return new Fault("invalid_argument", message, { cause: reason });
   }
   if (isFullDisk(reason)) {
     const message =
-      "no space is left on the database's disk; nothing was stored. Free some, or move the database to a larger disk";
+      "no space is left on the disk of the database; nothing was stored. Free disk space, or move the database to a larger disk";
     return new Fault("resource_exhausted", message, { cause: reason });
   }
   const limit = limitReached(reason);
   if (limit !== undefined) return new Fault("unavailable", limit, { cause: reason });
-  return new Fault(codeOf(reason), `the database says: ${messageOf(reason)}`, { cause: reason });
+  return new Fault(codeOf(reason), `the database reports: ${messageOf(reason)}`, { cause: reason });
 }
 
 /** Failures by a time limit, by SQLSTATE. */
@@ -32,24 +33,24 @@ const byLimit: ReadonlyMap<string | undefined, string> = new Map([
   // query_canceled: an administrator's request causes it, too.
   [
     "57014",
-    "the database stopped a statement that took too long; nothing of it was stored. Try again when it has less to do",
+    "the database stopped a statement that took too long; nothing was stored. Try again when it has less load",
   ],
   // lock_not_available
   [
     "55P03",
-    "the database waited too long for what another transaction holds; nothing was stored. Try again",
+    "the database waited too long for a lock of another transaction; nothing was stored. Try again",
   ],
   // idle_in_transaction_session_timeout
   [
     "25P03",
-    "the database ended a transaction that stood still for too long; nothing was stored. Try again",
+    "the database ended a transaction that was idle for too long; nothing was stored. Try again",
   ],
 ]);
 
 /** Returns the time limit that ended a statement or its transaction, in a sentence; undefined for another failure. */
 function limitReached(reason: unknown): string | undefined {
   if (reason instanceof Error && reason.message === "Query read timeout")
-    return "the database did not answer in time; its connection was given up. Try again";
+    return "the database did not answer in time; the connection was closed. Try again";
   return reason instanceof pg.DatabaseError ? byLimit.get(reason.code) : undefined;
 }
 

@@ -57,7 +57,7 @@ export async function dumpTables<T>(
     if (lock?.taken !== true) {
       throw new Fault(
         "failed_precondition",
-        "another backup of this farm is under way; wait until it is over",
+        "another backup of this farm is under way; wait until it has ended",
       );
     }
     const named = await query(Table, tablesOfSchema);

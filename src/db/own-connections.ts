@@ -33,8 +33,8 @@ export async function requireOwnConnections(
   }
   throw new Fault(
     "failed_precondition",
-    "the database at GRANGE_DATABASE_URL is behind a pooler that shares connections between transactions, such as PgBouncer with " +
-      "pool_mode = transaction. Let the pooler keep a connection for a session (pool_mode = session), or name PostgreSQL itself",
+    "the database at GRANGE_DATABASE_URL uses a pooler that shares connections between transactions, such as PgBouncer with " +
+      "pool_mode = transaction. Configure the pooler to keep a connection for a session (pool_mode = session), or give the address of PostgreSQL itself",
   );
 }
 

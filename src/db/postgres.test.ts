@@ -29,7 +29,7 @@ test("a failing statement is told as a fault, and the connection serves the next
   const db = openPostgres({ url, poolSize: 1 });
 
   await expect(db.transaction((tx) => tx.run(sql`select nothing from nowhere`))).rejects.toThrow(
-    /the database says: relation "nowhere" does not exist/,
+    /the database reports: relation "nowhere" does not exist/,
   );
 
   expect(await db.transaction((tx) => tx.many(Count, sql`select 2::bigint as n`))).toEqual([

@@ -70,7 +70,7 @@ test("whoever waits too long for a row gives up, and the row's holder goes on", 
     await holder.run(lockRow);
     await expect(db.transaction((tx) => tx.run(lockRow))).rejects.toMatchObject({
       code: "unavailable",
-      message: expect.stringContaining("what another transaction holds"),
+      message: expect.stringContaining("a lock of another transaction"),
     });
     await holder.run(sql`update item set n = n + 1`);
   });

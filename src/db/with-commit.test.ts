@@ -53,7 +53,7 @@ test("of several that are sent with the commit, the first that failed is told, n
 
   await expect(failed).rejects.toMatchObject({
     code: "aborted",
-    message: "the database says: it was assumed that numbers are alike",
+    message: "the database reports: it was assumed that numbers are alike",
   });
   await db.close();
 });

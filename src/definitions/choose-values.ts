@@ -56,7 +56,7 @@ function graphOf(
     const known = [...graphs.keys()];
     const hint =
       suggestion(name, known) ||
-      (known.length === 0 ? '; they name none under "graphs"' : `; there are ${known.join(", ")}`);
+      (known.length === 0 ? '; they have no "graphs"' : `; there are ${known.join(", ")}`);
     problems.push(problemNowhere(`the definitions have no graph "${name}"${hint}`));
   }
   return graph;

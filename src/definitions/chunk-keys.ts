@@ -47,9 +47,9 @@ export const Chunks = z
       .describe("The maximum number of parallel batches. Default: 10."),
     budget: durationWithin(1, 24 * 3_600_000, "1ms to 24h")
       .optional()
-      .describe("How long a batch is to take, at most. Default: 60s."),
+      .describe("The longest duration of a batch. Default: 60s."),
     results: RelativePath.optional().describe(
-      'A file that the commands write, with what each item took in ms: {"item": 1200}.',
+      'A file that the commands write, with the duration of each item in ms: {"item": 1200}.',
     ),
   })
   .superRefine((chunks, context) => {

@@ -49,7 +49,7 @@ export const DefinitionFile = z.strictObject({
       Parameter.nullable().transform((given): Parameter => given ?? {}),
     )
     .optional()
-    .describe("Holes that are filled when a graph is made: parameters.NAME in expressions."),
+    .describe("Values that are filled in when a graph is created: parameters.NAME in expressions."),
   switches: z
     .record(
       nameOf("switch"),

@@ -40,7 +40,7 @@ const jsonEConstruct: Schema = {
 };
 
 const textWithHole: Schema = {
-  description: "A text with a hole: ${expression}",
+  description: "A text with an expression: ${expression}",
   type: "string",
   pattern: "\\$\\{",
 };

@@ -4,13 +4,13 @@ import { durationWithin } from "./duration.ts";
 
 /** How a dummy job simulates a run without a machine, to test how graphs are processed. */
 export const Dummy = z.strictObject({
-  outcome: RunOutcome.optional().describe("How every run ends. Default: succeeded."),
+  outcome: RunOutcome.optional().describe("The outcome of every run. Default: succeeded."),
   outcomes: z
     .array(RunOutcome)
     .min(1, "name at least one outcome")
     .max(100)
     .optional()
-    .describe("How its runs end, one after the other; the last is repeated."),
+    .describe("The outcomes of its runs in sequence; the last one is repeated."),
   after: durationWithin(0, 30 * 24 * 3_600_000, "0s to 30d")
     .optional()
     .describe("How long a run takes. Default: no time."),
@@ -25,7 +25,7 @@ export const Dummy = z.strictObject({
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,63}$/, "a class has small letters, digits, _ and -")
     .optional()
-    .describe("The class of failures that runs which do not succeed are put into."),
+    .describe("The failure class of runs that do not succeed."),
   changes: z
     .boolean()
     .optional()

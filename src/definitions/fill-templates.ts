@@ -114,6 +114,6 @@ async function readJobs(
 }
 
 function tooManyJobs(): DefinitionProblems {
-  const message = "the definitions become more than 50,000 jobs, the most that there can be";
+  const message = "the definitions result in more than 50,000 jobs, which is the limit";
   return new DefinitionProblems([problemNowhere(message)]);
 }

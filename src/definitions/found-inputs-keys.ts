@@ -19,7 +19,7 @@ export const foundInputsShape = {
   "may-read": oneOrMany(InputGlob, "a pattern of paths")
     .optional()
     .describe(
-      "With inputs-from: patterns of all files that may be found. Where none of them has changed, the result is known before they are looked for.",
+      "With inputs-from: patterns of all files that may be found. If none of these files has changed, the farm knows the result without searching.",
     ),
 } as const;
 

@@ -32,12 +32,12 @@ const Need = z.strictObject({
     "The directory for them. By default each has the path at which that job made it.",
   ),
   on: NeededEnd.optional().describe(
-    "How that job must have ended: success (default), failure, end for either, an outcome such as timed_out, or one of its classes of failures.",
+    "The required end of that job: success (default), failure, end for either, an outcome such as timed_out, or one of its failure classes.",
   ),
   optional: z
     .boolean()
     .optional()
-    .describe("Without the other job in the graph (its `when` is false), run all the same."),
+    .describe("Run even if the other job is not in the graph (its `when` is false)."),
 });
 export type Need = z.output<typeof Need>;
 
@@ -81,16 +81,16 @@ export const JobDefinition = z
     tags: z
       .record(z.string().min(1).max(64), scalar)
       .optional()
-      .describe("Free names and values to find and to group jobs by."),
+      .describe("Names and values of your choice, to find and to group jobs."),
     commands: oneOrMany(text, "a command")
       .optional()
       .describe(
-        "Run by one /bin/sh, one after the other, until one fails. Write $NAME, not ${NAME}, for variables of the shell.",
+        "One /bin/sh runs them in sequence until one fails. Write $NAME, not ${NAME}, for variables of the shell.",
       ),
     inputs: oneOrMany(InputGlob, "a pattern of paths")
       .optional()
       .describe(
-        "Patterns of the files that the job reads; !pattern leaves out. By default all files of the commit. A change of other files does not cause the job to run again.",
+        "Patterns of the files that the job reads; !pattern excludes files. By default all files of the commit. A change of other files does not cause the job to run again.",
       ),
     ...foundInputsShape,
     sources: Sources.optional(),
@@ -98,13 +98,13 @@ export const JobDefinition = z
       .boolean()
       .optional()
       .describe(
-        "Whether the job reads the submodules that its inputs mean, each at its path. Default: true.",
+        "Whether the job reads the submodules that its inputs match, each at its path. Default: true.",
       ),
     lfs: z
       .boolean()
       .optional()
       .describe(
-        "Whether the job reads the files that Git LFS keeps, and not their pointers. Default: true.",
+        "Whether the job reads the files of Git LFS instead of their pointers. Default: true.",
       ),
     needs: Needs.optional().describe("Jobs that run first, and the outputs of them that are used."),
     platform: z
@@ -135,7 +135,7 @@ export const JobDefinition = z
           )
           .optional()
           .describe(
-            "The most that all outputs may come to. Not more than the worker allows. Example: 512MiB",
+            "The largest total size of the outputs, within the limit of the worker. Example: 512MiB",
           ),
       })
       .optional()
@@ -144,7 +144,7 @@ export const JobDefinition = z
       .string({ error: 'must be a duration such as "10m"' })
       .refine(isTimeout, 'must be a duration from 1s to 24h, such as "90s", "10m" or "1h 30m"')
       .optional()
-      .describe("After this time the job is ended as timed out. Default: 1h."),
+      .describe("After this time the job is stopped and counts as timed out. Default: 1h."),
     environment: z
       .record(
         z
@@ -153,7 +153,7 @@ export const JobDefinition = z
         scalar,
       )
       .optional()
-      .describe("Variables of the environment; there are no others but PATH, HOME and TMPDIR."),
+      .describe("Variables of the environment, in addition to PATH, HOME and TMPDIR."),
     outputs: oneOrMany(RelativePath, "a path")
       .optional()
       .describe(
@@ -178,7 +178,7 @@ export const JobDefinition = z
       .min(0, "must be from 0 to 10")
       .max(10, "must be from 0 to 10")
       .optional()
-      .describe("How often a failed job is run again by itself. Default: 0."),
+      .describe("How often the farm runs a failed job again. Default: 0."),
     success: Success.optional(),
     failure: Failure.optional(),
     errors: Errors.optional(),
@@ -186,7 +186,7 @@ export const JobDefinition = z
       .string({ error: 'must be a duration such as "2h"' })
       .refine(isTimeToLive, 'must be a duration from 1s to 30d, such as "15m" or "2h"')
       .optional()
-      .describe("How long the job may wait for its start. By default as long as it takes."),
+      .describe("How long the job may wait for its start. Default: no limit."),
     "on-expiry": z
       .enum(["fail", "skip-good", "skip-bad"], { error: "must be fail, skip-good or skip-bad" })
       .optional()
@@ -199,15 +199,15 @@ export const JobDefinition = z
       .min(-1_000)
       .max(1_000)
       .optional()
-      .describe("Jobs of higher priority are started first. Default: 0."),
+      .describe("Jobs with a higher number start first. Default: 0."),
     protect: z
       .boolean()
       .optional()
       .describe(
-        "This job cannot be customised in a graph, not even with the grant: for jobs that make releases.",
+        "Nobody can customise this job in a graph, not even with the grant; for release jobs.",
       ),
     "working-directory": RelativePath.optional().describe(
-      "Directory that the commands start in; inputs and outputs are named from the top all the same.",
+      "The directory in which the commands start; paths of inputs and outputs still start at the top.",
     ),
     ...kindShape,
     ...rangeShape,

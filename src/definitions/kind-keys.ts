@@ -30,12 +30,12 @@ export const kindShape = {
     .string({ error: 'must be a time of day such as "19:00"' })
     .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as "19:00"')
     .optional()
-    .describe('Of a timer: the next such time of day ends it. Example: "19:00"'),
+    .describe('Of a timer: it ends at the next such time of day. Example: "19:00"'),
   timezone: z
     .string()
     .refine(isTimeZone, "must be the name of a time zone such as Europe/Berlin")
     .optional()
-    .describe("Of a timer: where it is that time of day. Default: UTC."),
+    .describe("Of a timer: the time zone. Default: UTC."),
   after: durationWithin(0, 30 * dayMs, "0s to 30d")
     .optional()
     .describe("Of a timer: the time from its ready state to its end."),
@@ -74,7 +74,7 @@ export const kindShape = {
   switches: SwitchValues.optional().describe(
     "Of a graph job with graph: values of switches. Those that are left out are as in the graph that the job is in.",
   ),
-  dummy: Dummy.optional().describe("Of a dummy job: how it pretends to run."),
+  dummy: Dummy.optional().describe("Of a dummy job: its simulated runs."),
   chunks: Chunks.optional().describe(
     "Items that workers share: each runs a batch of them, then requests more.",
   ),

@@ -25,15 +25,15 @@ function problemOfSelection(text: string): string | undefined {
 export const NamedGraph = z.strictObject({
   description: z.string().max(4_096).optional().describe("For people: what it is for."),
   select: JobSelection.optional().describe(
-    "Its jobs; it also has the jobs that they need. Example: kind:test & !slow. Default: all.",
+    "Its jobs; the jobs that they need are included. Example: kind:test & !slow. Default: all.",
   ),
   inactive: JobSelection.optional().describe(
-    "Jobs of it that run only on request, like all jobs that need one of these.",
+    "Jobs that run only on request; this includes jobs that need one of these.",
   ),
   parameters: z
     .record(z.string(), z.json())
     .optional()
-    .describe("Values of parameters; values in a request replace them."),
+    .describe("Values of parameters; a request can replace them."),
   switches: SwitchValues.optional().describe(
     "Values of switches; values in a request replace them, and they replace values of the branch.",
   ),

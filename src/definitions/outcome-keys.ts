@@ -28,16 +28,16 @@ const NumberRule = z.strictObject({
   pattern: LinePattern.refine(hasGroup, "needs a group ( ) around the number").describe(
     "Its first group contains the number. The last matching line counts.",
   ),
-  min: z.number().optional().describe("With less, the job has failed."),
-  max: z.number().optional().describe("With more, the job has failed."),
-  optional: z.boolean().optional().describe("A log without the number is good, too."),
+  min: z.number().optional().describe("With a smaller number, the job fails."),
+  max: z.number().optional().describe("With a larger number, the job fails."),
+  optional: z.boolean().optional().describe("The job also succeeds if the log has no such number."),
 });
 
 /** The conditions of a success, besides the exit code. */
 export const Success = z
   .strictObject({
     "exit-codes": ExitCodes.optional().describe("Exit codes that count as success. Default: [0]."),
-    patterns: Patterns.optional().describe("Each must fit a line of the log."),
+    patterns: Patterns.optional().describe("Each must match a line of the log."),
     numbers: z
       .record(NumberName, NumberRule)
       .refine(
@@ -53,20 +53,22 @@ const ownNames: ReadonlySet<string> = new Set(["success", "failure", "end", ...R
 
 const FailureClass = z.strictObject({
   patterns: Patterns.optional().describe("A failure whose log has such a line is in this class."),
-  "exit-codes": ExitCodes.optional().describe("So is one with such an exit code."),
+  "exit-codes": ExitCodes.optional().describe(
+    "A failure with such an exit code is also in this class.",
+  ),
   outcomes: z
     .array(z.enum(classedOutcomes, { error: `must be ${classedOutcomes.join(" or ")}` }))
     .optional()
-    .describe("So is one that ended so."),
+    .describe("A run with such an outcome is also in this class."),
   fails: z
     .boolean()
     .optional()
-    .describe("Such a line fails the job with any exit code. Default: false."),
+    .describe("Such a line makes the job fail with any exit code. Default: false."),
   retry: z
     .boolean()
     .optional()
     .describe(
-      "Whether a failure of this class is retried, within `retries`. If any class has true, failures outside of such classes are not retried.",
+      "Whether failures of this class are retried, within `retries`. If any class has true, only failures of such classes are retried.",
     ),
 });
 
@@ -80,10 +82,10 @@ export const Failure = z
     FailureClass,
   )
   .refine((classes) => Object.keys(classes).length <= mostClasses, `at most ${mostClasses} classes`)
-  .describe("Classes of failures: how they are recognised, and whether they are retried.");
+  .describe("Failure classes: how to recognise them, and whether to retry.");
 
 export const Errors = Patterns.describe(
-  "Lines of the log that are errors: shown with the run, the first 50 of them.",
+  "Lines of the log that are errors; the page of the run shows the first 50.",
 );
 
 /** The part of a job that decides the outcome of its runs. */
@@ -119,19 +121,24 @@ export function problemsOfOutcomeKeys(job: OutcomeKeys): KeyProblem[] {
     const both = codes.find((code) => good.includes(code));
     return [
       ...(patterns.length + codes.length + outcomes.length === 0
-        ? [{ path, message: "a class is known by patterns, exit-codes or outcomes: name some" }]
+        ? [{ path, message: "a class needs patterns, exit-codes or outcomes" }]
         : []),
       ...(both === undefined
         ? []
         : [{ path: [...path, "exit-codes"], message: `exit code ${both} counts as success` }]),
       ...(known.fails === true && patterns.length === 0
-        ? [{ path: [...path, "fails"], message: "only patterns can fail a job that exited well" }]
+        ? [
+            {
+              path: [...path, "fails"],
+              message: "only patterns can make a job fail that exited with success",
+            },
+          ]
         : []),
       ...(known.retry === true && (job.retries ?? 0) === 0
         ? [
             {
               path: [...path, "retry"],
-              message: 'nothing is retried without "retries": say how often',
+              message: 'nothing is retried without "retries": set the number',
             },
           ]
         : []),

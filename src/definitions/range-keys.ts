@@ -12,7 +12,7 @@ export const rangeShape = {
         .min(1)
         .max(256)
         .describe(
-          "Jobs of one repository, branch and key answer for each other. Example: slow-tests",
+          "The result of a job counts for other jobs with the same repository, branch and key. Example: slow-tests",
         ),
       "min-depth": z
         .number()
@@ -20,19 +20,19 @@ export const rangeShape = {
         .min(1)
         .max(10_000)
         .optional()
-        .describe("So many older ones must be waiting. Default: 1."),
+        .describe("The number of older jobs that must be waiting. Default: 1."),
       "min-age": durationWithin(0, 30 * dayMs, "0s to 30d")
         .optional()
-        .describe("So long each of them must have waited. Default: 0s."),
+        .describe("The time that each of them must have waited. Default: 0s."),
     })
     .optional()
     .describe(
-      "When jobs of several commits wait, the newest one's run answers for the older ones. They can be activated later all the same.",
+      "If jobs of several commits wait, only the newest runs, and its result counts for the older ones. They can still be activated later.",
     ),
   outside: z
     .boolean()
     .optional()
     .describe(
-      "No worker of the farm runs it: another machine does, and reports how it went (grange report).",
+      "Another machine runs it instead of a worker, and reports the result (grange report).",
     ),
 } as const;

@@ -160,12 +160,12 @@ describe("the messages for mistakes", () => {
     {
       what: "jobs beside a construct",
       yaml: "version: 1\njobs:\n  a: {commands: x}\n  $merge: [{b: {commands: y}}]",
-      says: 'template: "a" cannot stand beside $merge; move it into a map of its list',
+      says: 'template: "a" cannot be in the same map as $merge; move it into a map of its list',
     },
     {
       what: "jobs beside a loop",
       yaml: "version: 1\njobs:\n  a: {commands: x}\n  $map: [1]\n  each(n): {'b${n}': {commands: y}}",
-      says: 'template: "a" cannot stand beside $map; move it away, and join the two with $merge',
+      says: 'template: "a" cannot be in the same map as $map; move it away, and join the two with $merge',
     },
     {
       what: "an expression that is not complete",

@@ -55,7 +55,7 @@ async function readSources(
 ): Promise<SourceFile[]> {
   const bytes = [...files.values()].reduce((sum, text) => sum + text.length, 0);
   if (bytes > definitionLimits.allBytes || files.size > definitionLimits.files) {
-    const message = "the definitions are more than 40 MiB or 2,000 files together";
+    const message = "the definitions have more than 40 MiB or 2,000 files in total";
     throw new DefinitionProblems([problemNowhere(message)]);
   }
   const sources: SourceFile[] = [];
@@ -136,7 +136,7 @@ function splitJobs(
     }
   }
   if (jobs.size > definitionLimits.definitions) {
-    const message = "the definitions have more than 50,000 jobs, the most that a catalog can have";
+    const message = "the definitions have more than 50,000 jobs, which is the limit of a catalog";
     throw new DefinitionProblems([problemNowhere(message)]);
   }
   return { jobs: [...jobs.values()], expressions };

@@ -10,7 +10,7 @@ export const SecretNames = oneOrMany(SecretName, "a secret's name")
     `${jobTokenName} is the farm's own: choose another name`,
   )
   .describe(
-    "Secrets that the job is given, as files in the directory that $GRANGE_SECRETS names. Only on branches that they are set for, and never in a pull request.",
+    "Secrets of the job, as files in the directory $GRANGE_SECRETS. The job gets them only on the branches for which they are set, and never in a pull request.",
   );
 
 interface JobWithSecrets {

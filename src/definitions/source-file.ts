@@ -188,7 +188,7 @@ function withoutStackTraces<T>(work: () => T): T {
   }
 }
 
-const tooDeep = `maps and lists stand more than ${definitionLimits.depth} deep within each other`;
+const tooDeep = `maps and lists are nested more than ${definitionLimits.depth} levels deep`;
 
 interface Refused {
   readonly node: Node;

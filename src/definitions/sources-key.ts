@@ -25,15 +25,15 @@ const Source = z.strictObject({
     .max(512)
     .optional()
     .describe(
-      "A branch, a tag or a commit; which commit that is, is looked up when the graph is made. Default: HEAD.",
+      "A branch, a tag or a commit. The farm looks up the commit when it creates the graph. Default: HEAD.",
     ),
   commit: CommitSha.optional().describe(
     "The commit itself, in place of rev. The farm fills it in.",
   ),
-  at: RelativePath.describe("Directory that its files are put into."),
+  at: RelativePath.describe("The directory for its files."),
   inputs: oneOrMany(InputGlob, "a pattern of paths")
     .optional()
-    .describe("Patterns of the files in it that the job reads, as in inputs. By default all."),
+    .describe("Patterns of the files that the job reads from it, as in inputs. Default: all."),
   submodule: z
     .literal(true)
     .optional()

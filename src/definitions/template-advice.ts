@@ -20,7 +20,7 @@ export function templateAdvice(message: string, names: NamesInExpressions): stri
     const [, construct, key] = beside;
     const way =
       construct === "$merge" ? "into a map of its list" : "away, and join the two with $merge";
-    return `template: "${key}" cannot stand beside ${construct}; move it ${way}`;
+    return `template: "${key}" cannot be in the same map as ${construct}; move it ${way}`;
   }
   const absent = /object has no property "?([A-Za-z0-9_]+)"?/.exec(message)?.[1];
   if (absent !== undefined) {

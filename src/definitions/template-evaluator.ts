@@ -115,7 +115,7 @@ export class TemplateEvaluator implements Service {
     });
     child.once("error", (cause) =>
       gone(
-        new Fault("internal", `the evaluator of templates does not start: ${cause.message}`, {
+        new Fault("internal", `the template evaluator cannot start: ${cause.message}`, {
           cause,
         }),
       ),
@@ -139,4 +139,4 @@ function jsonEPath(): string {
   return existsSync(beside) ? beside : createRequire(import.meta.url).resolve("json-e");
 }
 
-const needsTooMuch = "filling the templates needs too much";
+const needsTooMuch = "the templates need too much";

@@ -72,7 +72,7 @@ export function executionWatch(
       let last = "";
       let known = unheard.peek(id) === undefined ? first : undefined;
       while (true) {
-        if (signal.aborted) throw new Fault("cancelled", `nobody waits for ${id} any more`);
+        if (signal.aborted) throw new Fault("cancelled", `no client waits for ${id} any more`);
         hasRung = false;
         const view: ExecutionView | undefined = end ?? known ?? (await reading.add(id));
         known = undefined;

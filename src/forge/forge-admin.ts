@@ -201,7 +201,7 @@ export async function approveHead(
       throw new Fault(
         "failed_precondition",
         pull.state === "open"
-          ? `the head of pull request ${number} is ${pull.head} now: look at that`
+          ? `the head of pull request ${number} is now ${pull.head}: review this commit`
           : `pull request ${number} is ${pull.state}`,
       );
     }

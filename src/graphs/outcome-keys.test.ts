@@ -58,7 +58,8 @@ describe("invalid rules are reported with their line", () => {
   test.each([
     {
       job: 'errors:\n  - "fine"\n  - "(a)\\\\1"',
-      problem: /^\d+: job "test": errors: the pattern "\(a\)\\\\1" cannot be used: \\1 refers back/,
+      problem:
+        /^\d+: job "test": errors: the pattern "\(a\)\\\\1" cannot be used: \\1 is a back reference/,
     },
     {
       job: 'success:\n  numbers:\n    coverage: { pattern: "^coverage" }',

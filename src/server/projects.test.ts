@@ -37,7 +37,7 @@ test("one principal does not take the projects of all, by gRPC or by HTTP, and h
 
   await expect(put("mallory4", mallory)).rejects.toMatchObject({
     code: "resource_exhausted",
-    message: expect.stringContaining("mallory has begun 3 projects"),
+    message: expect.stringContaining("mallory has created 3 projects"),
   });
   expect(await putOverHttp("mallory5", mallory)).toMatchObject({
     status: 429,

@@ -58,7 +58,7 @@ function excessOf(value: unknown): string | undefined {
   let [parts, bytes] = [0, 0];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > suiteLimits.depth)
-      return `maps and lists stand more than ${suiteLimits.depth} deep within each other`;
+      return `maps and lists are nested more than ${suiteLimits.depth} levels deep`;
     parts += level.length;
     if (parts > suiteLimits.parts) return `has more than ${suiteLimits.parts} parts`;
     const next: unknown[] = [];

@@ -65,7 +65,7 @@ export function readSuiteText(where: string, text: string): SuiteText {
   }
 }
 
-const tooDeep = `maps and lists stand more than ${suiteLimits.depth} deep within each other`;
+const tooDeep = `maps and lists are nested more than ${suiteLimits.depth} levels deep`;
 
 function refused(where: string, message: string): SuiteProblems {
   return new SuiteProblems(where, [{ path: [], of: "value", message, line: null, column: null }]);

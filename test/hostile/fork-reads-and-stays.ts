@@ -11,7 +11,7 @@ export const forkReads: readonly ForkCase[] = [
       const jobs = fresh("cat $GRANGE_SECRETS/* > out", { secrets: "MAINS" });
       const { outcome, message } = await run(await onPull(jobs, { rules: false }));
       assert.equal(outcome, "failed");
-      assert.match(message ?? "", /MAINS is never given to a pull request/);
+      assert.match(message ?? "", /MAINS is never available to a pull request/);
     },
   },
   refused(

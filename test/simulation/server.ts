@@ -209,7 +209,7 @@ function simulatedLogger(world: World): Logger {
 
 /** Whether PostgreSQL refused a statement because of a constraint or an error in it, or the code failed. */
 function isOwnError(reason: string): boolean {
-  return /violates|constraint|the database says: (?!deadlock|Connection)|RangeError|TypeError|Invalid input|invalid_type/.test(
+  return /violates|constraint|the database reports: (?!deadlock|Connection)|RangeError|TypeError|Invalid input|invalid_type/.test(
     reason,
   );
 }

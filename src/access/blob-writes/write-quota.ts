@@ -134,6 +134,6 @@ function tooMuch(
   return new Fault(
     "resource_exhausted",
     `${principal} has written ${written} of ${most} bytes into ${project} on ${day}, and ${bytes} more are too many: ` +
-      `try again after ${tomorrow}, or have whoever runs the farm allow more (GRANGE_WRITE_QUOTA)`,
+      `try again after ${tomorrow}, or ask the operator of the farm for a higher limit (GRANGE_WRITE_QUOTA)`,
   );
 }

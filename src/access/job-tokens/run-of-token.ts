@@ -35,8 +35,8 @@ export async function runOfToken(
   throw new Fault(
     "unauthenticated",
     lease === undefined
-      ? "this farm did not make that token of a job: $GRANGE_JOB_TOKEN holds the one of this run"
-      : "that token of a job is not valid any more, because its run has ended",
+      ? "this is not a job token of this farm; $GRANGE_JOB_TOKEN contains the token of this run"
+      : "this job token is no longer valid, because its run has ended",
   );
 }
 

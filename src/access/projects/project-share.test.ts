@@ -35,7 +35,7 @@ test("a principal begins so many projects and no more, also on several servers a
   expect(refused[0]?.reason).toMatchObject({
     code: "resource_exhausted",
     message: expect.stringMatching(
-      /mallory has begun 3 projects, .*grange project.*GRANGE_PROJECTS_EACH/,
+      /mallory has created 3 projects, .*grange project.*GRANGE_PROJECTS_EACH/,
     ),
   });
   await open().begin(principal("alice"), "alice1");
@@ -50,7 +50,7 @@ test("what somebody else began, what was there before, and the default project c
   for (const project of ["old", "alice1", "bob1", "default"])
     await share.begin(principal("bob"), project);
 
-  await expect(share.begin(principal("bob"), "bob4")).rejects.toThrow("bob has begun 3 projects");
+  await expect(share.begin(principal("bob"), "bob4")).rejects.toThrow("bob has created 3 projects");
 });
 
 test("who administers the farm begins any number", async () => {

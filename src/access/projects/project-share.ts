@@ -56,9 +56,9 @@ export function openProjectShare(parts: {
   function tooMany(by: Principal, project: string): Fault {
     return new Fault(
       "resource_exhausted",
-      `${by.name} has begun ${mostEach} projects, as many as one principal may, and ${project.slice(0, 200)} would be one more: ` +
-        "build under the instance name of one of them, or have somebody who administers the farm remove some (`grange project`), " +
-        "begin this one, or allow more (GRANGE_PROJECTS_EACH)",
+      `${by.name} has created ${mostEach} projects, which is the limit for a principal, so ${project.slice(0, 200)} cannot be created: ` +
+        "use the instance name of one of them, or ask an administrator of the farm to remove projects (`grange project`), " +
+        "create this one, or raise the limit (GRANGE_PROJECTS_EACH)",
     );
   }
 }

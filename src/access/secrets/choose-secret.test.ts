@@ -16,22 +16,22 @@ const releases = granted("rxjs", "release/*");
 
 test.each([
   ["a branch that the pattern fits", at("release/7"), releases],
-  ["another branch", at("main"), "not given to runs on main of rxjs"],
+  ["another branch", at("main"), "not available to runs on main of rxjs"],
   [
     "another repository",
     at("release/7", "protected", "vue"),
-    "not given to runs on release/7 of vue",
+    "not available to runs on release/7 of vue",
   ],
-  ["no branch", at(""), "not given to runs of no branch of rxjs"],
+  ["no branch", at(""), "not available to runs of no branch of rxjs"],
   [
     "a pull request that calls itself so",
     at("release/7", "pr/3@rxjs"),
-    "never given to a pull request (on release/7",
+    "never available to a pull request (on release/7",
   ],
   [
     "somebody's own commits",
     at("release/7", "user/mallory"),
-    "not given to what mallory runs in a domain of their own",
+    "not available to jobs that mallory runs in a domain of their own",
   ],
 ])("%s", (_, place, expected) => {
   const chosen = chooseSecret([releases], place);
@@ -45,7 +45,7 @@ test("a pull request is given none, whatever is granted to whom", () => {
   const all = granted("*", "*", "*");
 
   expect(chooseSecret([all], at("main", "pr/3@rxjs"))).toMatchObject({
-    refused: "never given to a pull request (on main of rxjs)",
+    refused: "never available to a pull request (on main of rxjs)",
   });
 });
 

@@ -37,8 +37,9 @@ export function chooseSecret<S extends GrantedSecret>(
     .toSorted((a, b) => bySaying(b.branch, a.branch) || bySaying(b.repository, a.repository));
   const { repository, branch } = place;
   const where = branch === "" ? `of no branch of ${repository}` : `on ${branch} of ${repository}`;
-  if (isOfPullRequest(place.domain)) return { refused: `never given to a pull request (${where})` };
-  if (best === undefined) return { refused: `not given to runs ${where}` };
+  if (isOfPullRequest(place.domain))
+    return { refused: `never available to a pull request (${where})` };
+  if (best === undefined) return { refused: `not available to runs ${where}` };
   const why = whyNotInDomain(best, place.domain);
   return why === undefined ? best : { refused: `${why} (${where})` };
 }
@@ -49,10 +50,10 @@ export function whyNotInDomain(
   domain: TrustDomain,
 ): string | undefined {
   if (domain === protectedDomain) return undefined;
-  if (isOfPullRequest(domain)) return "never given to a pull request";
+  if (isOfPullRequest(domain)) return "never available to a pull request";
   const user = domain.slice("user/".length);
   if (users !== null && matchesPattern(users, user)) return undefined;
-  return `not given to what ${user} runs in a domain of their own`;
+  return `not available to jobs that ${user} runs in a domain of their own`;
 }
 
 /** Orders patterns by the number of literal characters, more first; then alphabetically. */

@@ -56,11 +56,11 @@ test("another value is another version; what was prepared with the older one is 
 
   expect(second.version).toBe(2);
   expect(await opened()).toBe("another long value");
-  await expect(service.valuesOf(before, protectedDomain)).rejects.toThrow("KEY was set anew after");
+  await expect(service.valuesOf(before, protectedDomain)).rejects.toThrow("KEY was changed after");
   await service.remove(request, root);
   await expect(service.valuesOf(before, protectedDomain)).rejects.toThrow("KEY was removed after");
   await expect(service.referTo(["KEY"], place)).rejects.toThrow(
-    "the secret KEY is not given to runs on main of rxjs",
+    "the secret KEY is not available to runs on main of rxjs",
   );
 });
 
@@ -79,7 +79,7 @@ test("who hands out asks the domain again, whatever an action says", async () =>
 
   expect(await opened(TrustDomain.parse("user/alice"))).toBe(value);
   await expect(opened(TrustDomain.parse("user/bob"))).rejects.toThrow("bob runs in a domain");
-  await expect(opened(TrustDomain.parse("pr/7@rxjs"))).rejects.toThrow("never given to a pull");
+  await expect(opened(TrustDomain.parse("pr/7@rxjs"))).rejects.toThrow("never available to a pull");
 });
 
 test("the table holds no value, and a row that somebody altered opens no more", async () => {
@@ -94,13 +94,13 @@ test("the table holds no value, and a row that somebody altered opens no more", 
   await db.run(sql`update secret set branch = 'everywhere' where branch = 'main'`);
   const moved = { ...place, branch: "everywhere" };
   const wider = await service.referTo(["KEY"], moved);
-  await expect(service.valuesOf(wider, protectedDomain)).rejects.toThrow("cannot be opened");
+  await expect(service.valuesOf(wider, protectedDomain)).rejects.toThrow("cannot be decrypted");
 
   await db.run(sql`update secret set branch = 'main' where branch = 'everywhere'`);
   await db.run(sql`
     update secret set sealed = (select sealed from secret where branch = 'main') where branch = 'try'`);
   const swapped = await service.referTo(["KEY"], { ...place, branch: "try" });
-  await expect(service.valuesOf(swapped, protectedDomain)).rejects.toThrow("cannot be opened");
+  await expect(service.valuesOf(swapped, protectedDomain)).rejects.toThrow("cannot be decrypted");
   expect(await opened()).toBe(value);
 });
 
@@ -165,6 +165,6 @@ test("the key is made once, for nobody else to read; a file that holds none is r
 
   writeFileSync(join(directory, "broken"), "no key");
   await expect(openSecretsKey(directory, join(directory, "broken"))).rejects.toThrow(
-    "is no key for secrets",
+    "is not a key for secrets",
   );
 });

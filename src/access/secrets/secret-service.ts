@@ -102,7 +102,7 @@ export function secretService(parts: {
         });
         await audit(tx, by.name, { what: "set secret", ...about });
         const kept = await secretAt(tx, about);
-        if (kept === undefined) throw new Fault("internal", `the secret ${name} was not kept`);
+        if (kept === undefined) throw new Fault("internal", `the secret ${name} was not stored`);
         return told(kept);
       });
     },
@@ -122,7 +122,7 @@ export function secretService(parts: {
       if (removed) return;
       throw new Fault(
         "not_found",
-        `there is no secret ${at.name} for branch ${at.branch} of ${at.repository}; patterns are compared as they were written`,
+        `there is no secret ${at.name} for branch ${at.branch} of ${at.repository}; the patterns must be the same as in \`grange secret list\``,
       );
     },
 
@@ -148,7 +148,7 @@ export function secretService(parts: {
       return references.map(({ name, id, version }) => {
         const found = kept.find((each) => each.id === id && each.name === name);
         if (found === undefined) throw gone(name, "was removed");
-        if (found.version !== version) throw gone(name, "was set anew");
+        if (found.version !== version) throw gone(name, "was changed");
         const refused = whyNotInDomain(found, domain);
         if (refused !== undefined) {
           throw new Fault("failed_precondition", `the secret ${name} is ${refused}`);
@@ -172,7 +172,7 @@ function opened(key: SecretsKey, kept: KeptSecret): Uint8Array {
   if (value !== undefined) return value;
   throw new Fault(
     "failed_precondition",
-    `the secret ${kept.name} cannot be opened with this server's key: set it anew, or give all servers of the farm one key (GRANGE_SECRETS_KEY)`,
+    `the secret ${kept.name} cannot be decrypted with the key of this server. Set the secret again, or give all servers of the farm the same key (GRANGE_SECRETS_KEY)`,
   );
 }
 

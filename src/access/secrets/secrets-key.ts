@@ -21,7 +21,7 @@ export async function openSecretsKey(dataDir: string, file?: string): Promise<Se
   const text = (await read(path)) ?? (await make(path));
   const bytes = /^[0-9a-f]{64}\s*$/.test(text) ? Buffer.from(text.trim(), "hex") : undefined;
   if (bytes === undefined || bytes.byteLength !== keyBytes)
-    throw noKey(path, "it does not hold 64 hexadecimal digits");
+    throw noKey(path, "it does not contain 64 hexadecimal digits");
   return secretsKeyOf(bytes);
 }
 
@@ -68,6 +68,6 @@ async function make(path: string): Promise<string> {
 function noKey(path: string, why: string): Fault {
   return new Fault(
     "failed_precondition",
-    `${path} is no key for secrets: ${why}. Bring it back from a backup, or move it away and set the secrets anew`,
+    `${path} is not a key for secrets: ${why}. Restore it from a backup, or move it away and set the secrets again`,
   );
 }

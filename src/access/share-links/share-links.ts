@@ -42,7 +42,7 @@ export async function makeShareLink(
   if (!mayDo(own, verb, where)) {
     throw new Fault(
       "permission_denied",
-      `${by.name} has \`${verb}\` there through a group only, and a share link is valid while its maker has a grant of its own: ask somebody who administers the farm for one`,
+      `${by.name} has \`${verb}\` there only through a group, and a share link needs a grant of your own. Ask an administrator of the farm for one`,
     );
   }
   const token = newShareToken();
@@ -134,6 +134,6 @@ async function recordChange(
 function noShareLink(): Fault {
   return new Fault(
     "not_found",
-    "there is no such share link: it may be over, it may have been revoked, or its maker may not read that any more",
+    "there is no such share link: it may have expired, somebody may have revoked it, or its creator may have lost the right to read the object",
   );
 }

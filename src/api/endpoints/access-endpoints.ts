@@ -27,8 +27,8 @@ export const accessEndpoints = {
   caller: endpoint({
     method: "GET",
     path: "/caller",
-    right: noRight("tells the caller who the farm takes it for"),
-    summary: "Who the farm takes you for, and your grants.",
+    right: noRight("shows the principal of the caller"),
+    summary: "Your principal, and your grants.",
     answer: json(Caller),
   }),
   setFarmAccess: endpoint({
@@ -36,7 +36,7 @@ export const accessEndpoints = {
     path: "/access",
     right: rightOnFarm("administer"),
     summary:
-      "Sets what callers without a token may do: everything (`open`), read everything (`public`), or nothing (`private`). Replaces all grants of `anyone`. 409 when nobody could administer the farm afterwards.",
+      "Sets what callers without a token may do: everything (`open`), read everything (`public`), or nothing (`private`). Replaces all grants of `anyone`. 409 if nobody could administer the farm afterwards.",
     body: SetFarmAccess,
     answer: json(FarmAccess),
   }),
@@ -44,14 +44,14 @@ export const accessEndpoints = {
     method: "GET",
     path: "/tokens",
     right: rightOnFarm("administer"),
-    summary: "All tokens, also those that are over; never the tokens themselves.",
+    summary: "All tokens, also expired ones; never the tokens themselves.",
     answer: json(z.array(Token)),
   }),
   createToken: endpoint({
     method: "POST",
     path: "/tokens",
     right: rightOnFarm("administer"),
-    summary: "Makes a token. This is the only answer that ever holds it.",
+    summary: "Creates a token. Only this answer contains it.",
     body: CreateToken,
     limit: "tokens",
     answer: created(CreatedToken),
@@ -60,7 +60,8 @@ export const accessEndpoints = {
     method: "POST",
     path: "/tokens/:id/revoke",
     right: rightOnFarm("administer"),
-    summary: "Ends a token: at once on the server that is asked, within 2 s on others.",
+    summary:
+      "Revokes a token: at once on the server that gets the request, within 2 s on other servers.",
     answer: json(Token),
   }),
   rightsOf: endpoint({
@@ -68,7 +69,7 @@ export const accessEndpoints = {
     path: "/principals/:name",
     right: rightSomewhere("read"),
     summary:
-      "What somebody may do in the end, and the tokens that are good now. Of others only for who administers the farm; of yourself without tokens.",
+      "All rights of a principal, and its valid tokens. For other principals, only administrators of the farm get an answer; for yourself, the answer has no tokens.",
     answer: json(PrincipalRights),
   }),
   checkRight: endpoint({
@@ -76,7 +77,7 @@ export const accessEndpoints = {
     path: "/principals/:name/check",
     right: rightSomewhere("read"),
     summary:
-      "Whether somebody may do something on a repository or project and a branch, by which grants, and else which grant is missing. Of others only for who administers the farm.",
+      "Whether a principal may do something on a repository or project and a branch; the grants that allow it, or the missing grant. For other principals, only for administrators of the farm.",
     query: z.object({
       verb: Verb,
       repository: z.string().max(4_096).default(""),
@@ -89,7 +90,7 @@ export const accessEndpoints = {
     path: "/rights",
     right: rightSomewhere("read"),
     summary:
-      "Who may do what in a repository or project, and by which grants; with `branch` on that branch, else on some branch. Without `repository`, on the whole farm. With `verb`, only who may do that. Others than you and `anyone` only for who administers the farm.",
+      "Who may do what in a repository or project, and by which grants; with `branch` on that branch, else on any branch. Without `repository`, on the whole farm. With `verb`, only principals with that right. Principals other than you and `anyone` only for administrators of the farm.",
     query: z.object({
       repository: z.string().max(4_096).default(""),
       branch: z.string().max(512).optional(),
@@ -101,15 +102,14 @@ export const accessEndpoints = {
     method: "GET",
     path: "/roles",
     right: rightSomewhere("read"),
-    summary: "Named sets of verbs: those of the farm, and those that administrators made.",
+    summary: "Named sets of verbs: built-in roles, and roles that administrators have created.",
     answer: json(z.array(Role)),
   }),
   setRole: endpoint({
     method: "PUT",
     path: "/roles/:name",
     right: rightOnFarm("administer"),
-    summary:
-      "Sets the verbs of a role; they hold for all who have it. 409 for a role that the farm brings.",
+    summary: "Sets the verbs of a role, for all principals that have it. 409 for a built-in role.",
     params: z.object({ name: RoleName }),
     body: SetRole,
     answer: json(z.array(Role)),
@@ -118,7 +118,7 @@ export const accessEndpoints = {
     method: "DELETE",
     path: "/roles/:name",
     right: rightOnFarm("administer"),
-    summary: "Removes a role; 409 while somebody has it, and for a role that the farm brings.",
+    summary: "Removes a role; 409 while a principal has it, and for a built-in role.",
     params: z.object({ name: RoleName }),
     answer: json(z.array(Role)),
   }),
@@ -126,7 +126,7 @@ export const accessEndpoints = {
     method: "GET",
     path: "/grants",
     right: rightSomewhere("read"),
-    summary: "All grants; only your own when you do not administer the farm.",
+    summary: "All grants; without the right `administer`, only your own.",
     answer: json(z.array(GrantRule)),
   }),
   addGrant: endpoint({
@@ -141,7 +141,7 @@ export const accessEndpoints = {
     method: "POST",
     path: "/grants/remove",
     right: rightOnFarm("administer"),
-    summary: "Takes rights away; 409 when nobody could administer the farm afterwards.",
+    summary: "Removes rights; 409 if nobody could administer the farm afterwards.",
     body: RemoveGrants,
     answer: json(RemovedGrants),
   }),
@@ -150,7 +150,7 @@ export const accessEndpoints = {
     path: "/audit",
     right: rightOnFarm("read-audit", "administer"),
     summary:
-      "What was done on the farm, the latest first: `before` is the `next` of the page before; `limit` is 200 unless given, at most 1,000.",
+      "The audit log, newest first. `before` is the `next` of the previous page; `limit` defaults to 200, at most 1,000.",
     query: AuditQuery,
     answer: json(AuditPage),
   }),

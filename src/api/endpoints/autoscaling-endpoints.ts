@@ -26,7 +26,7 @@ export const autoscalingEndpoints = {
     path: "/declared-classes",
     right: rightOnFarm("administer"),
     summary:
-      "Declares a class of a platform; an earlier declaration of it is replaced. Answers all of them.",
+      "Declares a class of a platform; this replaces an earlier declaration. Answers all declarations.",
     body: DeclareClass,
     answer: json(z.array(DeclaredClass)),
   }),
@@ -34,7 +34,8 @@ export const autoscalingEndpoints = {
     method: "DELETE",
     path: "/declared-classes",
     right: rightOnFarm("administer"),
-    summary: "Takes a declaration back. Answers those that are left; 404 when it was not declared.",
+    summary:
+      "Removes a declaration. Answers the remaining ones; 404 if there is no such declaration.",
     body: UndeclareClass,
     answer: json(z.array(DeclaredClass)),
   }),

@@ -23,7 +23,7 @@ import { created, endpoint, json } from "../endpoint.ts";
 
 const jobParams = z.object({
   job: z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, {
-    error: "this is no benchmark job's id",
+    error: "this is not the id of a benchmark job",
   }),
 });
 
@@ -53,7 +53,7 @@ export const benchmarkCollectorEndpoints = {
     method: "POST",
     path: "/benchmarks/collectors/:name",
     right: rightOnFarm("administer"),
-    summary: "Changes a collector; keys that are left out stay as they are.",
+    summary: "Changes a collector; omitted keys are not changed.",
     body: ChangeCollector,
     answer: json(CollectorView),
   }),
@@ -62,7 +62,7 @@ export const benchmarkCollectorEndpoints = {
     path: "/benchmarks/collectors/:name",
     right: rightOnFarm("administer"),
     summary:
-      "Removes a collector. 409 while it measures a job, and once results name it: deactivate it instead.",
+      "Removes a collector. 409 while it measures a job, and if there are results of it: then deactivate it.",
     answer: json(RemovedCollector),
   }),
   benchmarkCollectorHello: endpoint({
@@ -70,7 +70,7 @@ export const benchmarkCollectorEndpoints = {
     path: "/benchmarks/collectors/:name/hello",
     right: rightSomewhere("measure"),
     summary:
-      "This process is the collector from now on; an earlier one is refused. For this and the following calls, `--repository` of the grant is the collector's name.",
+      "Makes this process the collector from now on; calls of an earlier process are refused. For this and the following calls, `--repository` of the grant is the collector's name.",
     body: CollectorHello,
     answer: json(CollectorWelcome),
   }),
@@ -79,7 +79,7 @@ export const benchmarkCollectorEndpoints = {
     path: "/benchmarks/collectors/:name/claim",
     right: rightSomewhere("measure"),
     summary:
-      "The next job, after `waitMs` at the latest; without a job, the reason. A repeated call gets the same job.",
+      "The next job, after at most `waitMs`; without a job, the reason. A repeated call gets the same job.",
     body: ClaimBenchmarkJob,
     answer: json(ClaimAnswer),
   }),
@@ -97,7 +97,7 @@ export const benchmarkCollectorEndpoints = {
     path: "/benchmarks/jobs/:job/heartbeat",
     right: rightSomewhere("measure"),
     summary:
-      "Renews the lease, or answers that the job was cancelled. This and the next two answer 409 `aborted` to a collector that does not hold the job any more: it drops the job.",
+      "Renews the lease, or answers that the job was cancelled. This and the next two calls answer 409 `aborted` to a collector that no longer has the lease of the job; it must drop the job.",
     params: jobParams,
     body: JobHeartbeat,
     answer: json(JobHeartbeatAnswer),
@@ -106,8 +106,7 @@ export const benchmarkCollectorEndpoints = {
     method: "POST",
     path: "/benchmarks/jobs/:job/test",
     right: rightSomewhere("measure"),
-    summary:
-      "Results of one case: all of them are stored, or none. A repeated report is stored once.",
+    summary: "Results of one case: all are stored, or none. A repeated report is stored once.",
     params: jobParams,
     body: ReportTest,
     largeBody: { bytes: 16 * 1024 * 1024, verb: "measure" },

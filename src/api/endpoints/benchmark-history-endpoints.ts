@@ -100,7 +100,7 @@ export const benchmarkHistoryEndpoints = {
     method: "POST",
     path: "/benchmarks/change-points",
     right: rightOnFarm("benchmark"),
-    summary: "Accepts or dismisses a step, or takes that back.",
+    summary: "Accepts or dismisses a step, or undoes that.",
     body: SayOfChangePoint,
     answer: json(ChangePointView),
   }),

@@ -14,7 +14,7 @@ import {
 } from "../benchmark-request.ts";
 import { createdWhenNew, endpoint, json } from "../endpoint.ts";
 
-const tarballName = { error: "a tarball is named by its SHA-256 and size: HASH/SIZE" };
+const tarballName = { error: "name a tarball by its SHA-256 and size: HASH/SIZE" };
 
 /** Requests to measure artifacts. A request is named by its id, a unique beginning of it, or `latest`. */
 export const benchmarkRequestEndpoints = {
@@ -23,7 +23,7 @@ export const benchmarkRequestEndpoints = {
     path: "/benchmarks/status",
     right: rightOnFarm("read"),
     summary:
-      "The queue with estimates, what ended lately, collectors, and alarms with what to do about them.",
+      "The queue with estimates, recently ended requests, collectors, and alarms with advice.",
     answer: json(BenchmarkStatus),
   }),
   benchmarkRequests: endpoint({
@@ -31,7 +31,7 @@ export const benchmarkRequestEndpoints = {
     path: "/benchmarks/requests",
     right: rightOnFarm("read"),
     summary:
-      "Requests, newest first. `before` is the `next` of the page before; `limit` is 50, at most 1,000.",
+      "Requests, newest first. `before` is the `next` of the previous page; `limit` defaults to 50, at most 1,000.",
     query: z.object({
       suite: SuiteWord.optional(),
       state: RequestState.optional(),
@@ -45,7 +45,7 @@ export const benchmarkRequestEndpoints = {
     path: "/benchmarks/requests",
     right: rightOnFarm("benchmark"),
     summary:
-      "Asks for an artifact to be measured. 200 when the artifact has a request that has not ended, to which what is missing was `added`, or `nothing-missing`. A tag that nobody knows is looked for at the suite's source first.",
+      "Requests the measurement of an artifact. 200 if the artifact has an unfinished request: missing parts are `added` to it, or the answer is `nothing-missing`. The server first looks for an unknown tag at the source of the suite.",
     body: SubmitBenchmarkRequest,
     limit: "submissions",
     answer: createdWhenNew(SubmittedRequest),
@@ -55,21 +55,21 @@ export const benchmarkRequestEndpoints = {
     path: "/benchmarks/requests/:request",
     right: rightOnFarm("read"),
     summary:
-      "A request by its id, a unique beginning of it, or `latest`: its jobs with what they usually take, errors, its place in the queue and why, when it should end. `unserved` are jobs that no active collector may take.",
+      "A request by its id, a unique prefix of it, or `latest`: its jobs with usual durations, errors, its place in the queue and the reason, and its expected end. `unserved` are jobs that no active collector may take.",
     answer: json(RequestDetail),
   }),
   cancelBenchmarkRequest: endpoint({
     method: "POST",
     path: "/benchmarks/requests/:request/cancel",
     right: rightOnFarm("benchmark"),
-    summary: "Ends it with its jobs, except those that other requests wait for, too.",
+    summary: "Cancels it and its jobs, except jobs that other requests also wait for.",
     answer: json(RequestDetail),
   }),
   retryBenchmarkRequest: endpoint({
     method: "POST",
     path: "/benchmarks/requests/:request/retry",
     right: rightOnFarm("benchmark"),
-    summary: "A new request for what an ended one did not get.",
+    summary: "Creates a new request for the parts that an ended request did not measure.",
     answer: createdWhenNew(SubmittedRequest),
   }),
   benchmarkArtifactsReady: endpoint({
@@ -77,7 +77,7 @@ export const benchmarkRequestEndpoints = {
     path: "/benchmarks/requests/:request/artifacts-ready",
     right: rightOnFarm("benchmark"),
     summary:
-      "States that the artifact that the request waits for is there; of one that nobody knows yet, `tarballs` states where.",
+      "Marks the artifact of the request as ready; for an unknown artifact, `tarballs` gives its files.",
     body: ArtifactsReady,
     answer: json(RequestDetail),
   }),
@@ -99,7 +99,7 @@ export const benchmarkRequestEndpoints = {
     path: "/benchmarks/requests/:request/report",
     right: rightOnFarm("read"),
     summary:
-      "Its artifact compared with its parent when it ended. `latest` is the request that ended last, with `suite` of that suite.",
+      "The comparison of its artifact with the parent, made when the request ended. `latest` is the request that ended last; with `suite`, the last one of that suite.",
     query: z.object({ suite: z.string().optional() }),
     answer: json(Report),
   }),

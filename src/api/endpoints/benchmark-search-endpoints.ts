@@ -41,7 +41,7 @@ export const benchmarkSearchEndpoints = {
     method: "POST",
     path: "/benchmarks/searches/:search/cancel",
     right: rightOnFarm("benchmark"),
-    summary: "Ends it. What it has found so far stays.",
+    summary: "Cancels it. Its results so far are kept.",
     answer: json(BenchmarkSearchView),
   }),
 } as const;

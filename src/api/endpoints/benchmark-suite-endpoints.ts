@@ -36,7 +36,7 @@ export const benchmarkSuiteEndpoints = {
     path: "/benchmarks/suites/:suite",
     right: rightOnFarm("benchmark"),
     summary:
-      "Stores a definition. 400 lists all that is wrong with it. Requests under way go on with the former definition.",
+      "Stores a definition. 400 lists all errors in it. Requests in progress continue with the previous definition.",
     params: z.object({ suite: SuiteWord }),
     body: PushSuite,
     largeBody: { bytes: 4 * 1024 * 1024, verb: "benchmark" },
@@ -47,7 +47,7 @@ export const benchmarkSuiteEndpoints = {
     path: "/benchmarks/sets/balance",
     right: rightOnFarm("read"),
     summary:
-      "Benchmarks spread so that all sets take about as long, by the time between reports of the last jobs.",
+      "A distribution of benchmarks in which all sets take about the same time, computed from the times between reports of the last jobs.",
     query: z.object({
       suite: SuiteWord,
       target: SuiteWord,
@@ -60,7 +60,7 @@ export const benchmarkSuiteEndpoints = {
     path: "/benchmarks/artifacts",
     right: rightOnFarm("read"),
     summary:
-      "Artifacts of a suite, newest first, each with the state of its latest request. `before` is the tag of the last one of the page before; `limit` is 50, at most 1,000.",
+      "Artifacts of a suite, newest first, each with the state of its latest request. `before` is the tag of the last artifact of the previous page; `limit` defaults to 50, at most 1,000.",
     query: z.object({
       suite: SuiteWord,
       kind: RequestKind.optional(),
@@ -74,7 +74,7 @@ export const benchmarkSuiteEndpoints = {
     path: "/benchmarks/import",
     right: rightOnFarm("benchmark"),
     summary:
-      "Stores what another benchmark tool measured of an artifact. Cases that have results already keep them. At most 32 MiB.",
+      "Imports the results of another benchmark tool for an artifact. Cases that already have results keep them. At most 32 MiB.",
     body: ImportResults,
     largeBody: { bytes: 32 * 1024 * 1024, verb: "benchmark" },
     answer: json(ImportedResults),

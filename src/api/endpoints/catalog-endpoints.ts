@@ -37,7 +37,7 @@ export const catalogEndpoints = {
     path: "/catalogs/:digest",
     right: rightOnListed("read-sources"),
     summary:
-      "The beginning of a digest is enough. Both digests of a graph are known: `templates` (its definitions as written) and `catalog` (`holds: jobs`, the jobs that they became).",
+      "A prefix of the digest is enough. Both digests of a graph are known: `templates` (its definitions as written) and `catalog` (`holds: jobs`, the jobs that they became).",
     answer: json(CatalogDetail),
   }),
   diffCatalogs: endpoint({
@@ -45,7 +45,7 @@ export const catalogEndpoints = {
     path: "/catalogs/diff",
     right: rightOnListed("read-sources"),
     summary:
-      "Each side is a digest, a branch or a revision, of another repository as `REPOSITORY@REVISION`; a revision, which has to be fetched, needs `submit`. A branch is what its next submission uses, wherever its definitions come from. Jobs that an expression makes are compared as they are with the branch's values.",
+      "Each side is a digest, a branch or a revision, of another repository as `REPOSITORY@REVISION`; a revision, which has to be fetched, needs `submit`. A branch means the definitions of its next submission, from whatever source. Jobs that an expression creates are compared with the values of the branch.",
     query: z.object({
       a: z.string().min(1).max(5_000),
       b: z.string().min(1).max(5_000),
@@ -59,7 +59,7 @@ export const catalogEndpoints = {
     path: "/graphs/preview",
     right: rightOnListed("read-sources"),
     summary:
-      "The jobs and edges that a graph would have, with expected times and what has a result already, with `patches` as at a submission. Stores nothing but the definitions that it read, under their digest. A revision or another repository needs `submit` somewhere, a directory `define`.",
+      "A preview of a graph: its jobs and edges, with expected times and known results; `patches` as in a submission. Stores only the definitions that it reads, under their digest. A revision or another repository needs `submit` somewhere, a directory needs `define`.",
     body: PreviewGraph,
     largeBody: definitionsAlong,
     limit: "searches",
@@ -77,14 +77,14 @@ export const catalogEndpoints = {
     path: "/repositories/:repository/branches/:branch",
     right: rightAt("repository", "read-sources"),
     summary:
-      "What is said of the branch, what holds, and every change. `next` is what the next submission uses (`catalog`, `commit`, or a `problem`), `catalog` what was used or pushed last.",
+      "The settings of the branch, the resulting settings, and every change. `next` are the definitions of the next submission (`catalog`, `commit`, or a `problem`), `catalog` the last used or pushed ones.",
     answer: json(Branch),
   }),
   setBranch: endpoint({
     method: "PUT",
     path: "/repositories/:repository/branches/:branch",
     right: rightSomewhere("define"),
-    summary: "With `after`, 409 when somebody changed it since.",
+    summary: "With `after`, 409 if somebody has changed it since.",
     body: SetBranch,
     answer: json(Branch),
   }),

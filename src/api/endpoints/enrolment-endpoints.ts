@@ -11,7 +11,7 @@ export const enrolmentEndpoints = {
     path: "/enrolments",
     right: rightOnFarm("administer"),
     summary:
-      "Makes an enrolment token, which a machine hands in once, and gives the machine its right.",
+      "Creates an enrolment token, which a machine exchanges once for its own token, and gives the machine its right.",
     body: CreateEnrolment,
     limit: "tokens",
     answer: created(CreatedToken),
@@ -21,7 +21,7 @@ export const enrolmentEndpoints = {
     path: "/enrol",
     right: noRight("the enrolment token is the right"),
     summary:
-      "Hands an enrolment token in, with the hash of the machine's own token; the same again is answered again. 401 for one that is used, over or unknown.",
+      "Exchanges an enrolment token, with the hash of the machine's own token. A repeated call gets the same answer. 401 for a token that is used, expired or unknown.",
     body: Enrol,
     limit: "tokens",
     answer: json(Enrolled),
@@ -30,14 +30,14 @@ export const enrolmentEndpoints = {
     method: "GET",
     path: "/workers/quarantined",
     right: rightOnFarm("read"),
-    summary: "Machines from which nothing is taken, and why.",
+    summary: "Quarantined machines, whose results are refused, with the reasons.",
     answer: json(z.array(Quarantined)),
   }),
   releaseWorker: endpoint({
     method: "POST",
     path: "/workers/:name/release",
     right: rightOnFarm("administer"),
-    summary: "Lets a machine work again, by its principal's name or a worker's.",
+    summary: "Releases a machine from quarantine, by the name of its principal or of a worker.",
     answer: json(ReleasedWorker),
   }),
 } as const;

@@ -24,7 +24,7 @@ export const executionEndpoints = {
     path: "/executions/:execution",
     right: rightAt("execution", "read"),
     summary:
-      "Command, times, attempts, the first 2,000 outputs and how many more, who asked; `waiting` is a `WaitingReason` while it has not begun. 404 once retention took it.",
+      "Command, times, attempts, the first 2,000 outputs and the number of others, and who requested it; `waiting` is a `WaitingReason` until it starts. 404 after retention has deleted it.",
     answer: json(ExecutionDetail),
   }),
   executionFailure: endpoint({
@@ -50,7 +50,7 @@ export const executionEndpoints = {
     path: "/executions/:execution/log",
     right: rightAt("execution", "read-logs"),
     summary:
-      "What it wrote to `stdout` (unless given otherwise) or `stderr`, read as a run's log is; `stderr` of its own is known when it is over.",
+      "Its `stdout` (default) or `stderr`, in the same way as the log of a run. A separate `stderr` is available only after the end.",
     query: z.object({ stream, ...logPartQuery }),
     answer: bytes("text/plain"),
   }),
@@ -58,7 +58,7 @@ export const executionEndpoints = {
     method: "GET",
     path: "/executions/:execution/log/index",
     right: rightAt("execution", "read-logs"),
-    summary: "Where its lines are, as for a run's log.",
+    summary: "The index of its lines, as for the log of a run.",
     query: z.object({ stream }),
     limit: "searches",
     answer: json(LogIndex),
@@ -67,7 +67,7 @@ export const executionEndpoints = {
     method: "GET",
     path: "/executions/:execution/log/search",
     right: rightAt("execution", "read-logs"),
-    summary: "Which of its lines match, as for a run's log.",
+    summary: "Its lines that match, as for the log of a run.",
     query: z.object({ stream, ...logSearchQuery }),
     limit: "searches",
     answer: json(LogMatches),
@@ -76,7 +76,7 @@ export const executionEndpoints = {
     method: "GET",
     path: "/executions/:execution/log/events",
     right: rightAt("execution", "read-logs"),
-    summary: "The same, followed as a run's log is.",
+    summary: "The same as a stream of events, as for the log of a run.",
     query: z.object({ stream, ...logPositionQuery }),
     answer: events(LogEvent),
   }),
@@ -85,7 +85,7 @@ export const executionEndpoints = {
     path: "/blobs/:hash/:size",
     right: rightAt("project", "read"),
     summary:
-      "The bytes of a blob of a project (`default` unless given), always as an attachment, called `name`; `as=text` answers UTF-8 text of up to 1 MiB as plain text, and 409 for all else.",
+      "The bytes of a blob of a project (`default` unless given), always as an attachment, called `name`; `as=text` answers UTF-8 text of up to 1 MiB as plain text, and 409 for anything else.",
     query: z.object({
       project: z.string().default(""),
       name: z.string().optional(),
@@ -97,7 +97,7 @@ export const executionEndpoints = {
     method: "GET",
     path: "/blobs/:hash/:size/tree",
     right: rightAt("project", "read"),
-    summary: "What is in the output directory whose Tree that is, the first 2,000 entries.",
+    summary: "The first 2,000 entries of the output directory with this Tree.",
     query: z.object({ project: z.string().default("") }),
     answer: json(TreeListing),
   }),

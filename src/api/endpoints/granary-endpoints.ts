@@ -23,7 +23,7 @@ export const granaryEndpoints = {
     path: "/granary/builds",
     right: rightAt("project", "read"),
     summary:
-      "Builds that granaries reported, the last that ended first. `after` is the `next` of the page before; `limit` is 50, at most 200.",
+      "Builds that granaries reported, the last that ended first. `after` is the `next` of the previous page; `limit` defaults to 50, at most 200.",
     query: z.object({
       project: Project,
       repository: z.string().max(200).optional(),
@@ -38,7 +38,7 @@ export const granaryEndpoints = {
     path: "/granary/builds/:build",
     right: rightAt("build", "read"),
     summary:
-      "The results that a build requested, the source of each, and why it came late or not at all.",
+      "The results that a build requested, the source of each, and why it was late or missing.",
     answer: json(GranaryBuildReport),
   }),
   granarySavings: endpoint({
@@ -46,7 +46,7 @@ export const granaryEndpoints = {
     path: "/granary/savings",
     right: rightAt("project", "read"),
     summary:
-      "Day by day, in UTC, the results that builds requested, hit, waited for and saved; days without builds are left out. `days` is 30, at most 90.",
+      "For each day in UTC, the results that builds requested, hit, waited for, and the saved time; days without builds are omitted. `days` is 30, at most 90.",
     query: z.object({
       project: Project,
       days: z.coerce.number().int().min(1).max(90).default(30),
@@ -66,7 +66,7 @@ export const granaryEndpoints = {
     path: "/granary/index",
     right: rightAt("project", "read"),
     summary:
-      "An index with 200 of its results from the `from`th in order of first use, and whether the farm still has each whole. Without `environment`, the one that changed last. 404 also when blobs of the index are gone.",
+      "An index with 200 of its results in order of first use, starting at number `from`, and whether the farm still has all blobs of each. Without `environment`, the index that changed last. 404 also if blobs of the index are missing.",
     query: z.object({
       project: Project,
       repository: z.string().max(200).default(""),
@@ -81,7 +81,7 @@ export const granaryEndpoints = {
     path: "/granary/quarantine",
     right: rightAt("project", "read"),
     summary:
-      "The last 100 results that came out differently when they were made again, with who made them and which of the last 200 builds were given them.",
+      "The last 100 results that differed when they were made again, with their writers and those of the last 200 builds that received them.",
     query: z.object({ project: Project }),
     answer: json(Quarantine),
   }),
@@ -90,7 +90,7 @@ export const granaryEndpoints = {
     path: "/granary/quarantine/release",
     right: rightOnFarm("administer"),
     summary:
-      "Releases a result: the kept one is removed, and it is made anew. 404 when it is not in quarantine.",
+      "Releases a result: the stored one is deleted, and the next build makes it again. 404 if it is not in quarantine.",
     body: ReleaseResult,
     answer: json(Quarantine),
   }),
@@ -99,7 +99,7 @@ export const granaryEndpoints = {
     path: "/granary/quarantine/made-from",
     right: rightOnFarm("administer"),
     summary:
-      "Puts results into quarantine that builds made after they were given this one (at most 2,000, of the last 200 builds). They are released with it. 404 when it is not in quarantine.",
+      "Also quarantines results that builds made after they had received this one (at most 2,000, from the last 200 builds). They are released with it. 404 if it is not in quarantine.",
     body: ReleaseResult,
     answer: json(Quarantine),
   }),

@@ -24,7 +24,7 @@ export const graphEndpoints = {
     path: "/graphs",
     right: rightOnListed("read"),
     summary:
-      "Newest first, at most 200. `before` is the id of the last one of the page before. With `commit`, `repository` may be its address.",
+      "Newest first, at most 200. `before` is the id of the last graph of the previous page. With `commit`, `repository` may be its address.",
     query: z.object({
       repository: z.string().optional(),
       commit: z.string().optional(),
@@ -38,7 +38,7 @@ export const graphEndpoints = {
     path: "/commit-grid",
     right: rightOnListed("read"),
     summary:
-      "Graphs of a repository, newest first, with the states of their jobs in columns. A column is a job; or a kind (the tag `kind`, else the start of the name) if a graph of the first page has more than 40 jobs. Give `columns` and `before` of the page before for the next one.",
+      "Graphs of a repository, newest first, with the states of their jobs in columns. A column is a job; or a kind (the tag `kind`, else the start of the name) if a graph of the first page has more than 40 jobs. For the next page, pass `columns` and `before` of the previous one.",
     query: GridFilters.extend({
       repository: z.string(),
       columns: GridColumns.optional(),
@@ -52,7 +52,7 @@ export const graphEndpoints = {
     path: "/graphs",
     right: rightSomewhere("submit"),
     summary:
-      "Plans the graph of a commit and runs it. `set` is the set that the graph joins, by its name or by a graph of it; a name that is new begins a set. Joining needs `submit` wherever the set has graphs.",
+      "Plans the graph of a commit and runs it. `set` is the set that the graph joins, by its name or by a graph of it; a new name creates a set. Joining needs `submit` wherever the set has graphs.",
     body: SubmitGraph,
     largeBody: definitionsAlong,
     limit: "submissions",
@@ -79,7 +79,7 @@ export const graphEndpoints = {
     path: "/graphs/:graph/events",
     right: rightAt("graph", "read"),
     summary:
-      "Each change, with the graph's version as its id. Begins after `Last-Event-ID`, or after the version `since`; ends when the graph is over.",
+      "Each change, with the graph's version as its id. Starts after `Last-Event-ID`, or after the version `since`; ends when the graph ends.",
     query: z.object({ since: z.coerce.number().int().min(0).default(0) }),
     answer: events(GraphDelta),
   }),
@@ -88,7 +88,7 @@ export const graphEndpoints = {
     path: "/graphs/:graph/cancel",
     right: rightAt("graph", "cancel"),
     summary:
-      "Cancels all that is not over. `unconfirmed` is [what may still start](graphs-of-jobs.md#what-a-cancellation-promises), as `{job, worker}`.",
+      "Cancels all unfinished jobs. `unconfirmed` is [what may still start](graphs-of-jobs.md#what-a-cancellation-promises), as `{job, worker}`.",
     answer: json(CancelledGraph),
   }),
   events: endpoint({

@@ -30,7 +30,7 @@ export const invocationEndpoints = {
     path: "/invocations",
     right: rightOnListed("read"),
     summary:
-      "Invocations of build tools, newest first, at most 200, each with its counts; `next` to go on. Tools without build events do not say how they ended: their `state` is `over` a minute after they last asked, and `silent` is one whose events broke off.",
+      "Invocations of build tools, newest first, at most 200, each with its counts; `next` for the next page. Tools without build events do not report their end: their `state` is `over` a minute after the last request. `silent` means that the events stopped before the end.",
     query: z.object({
       project: z.string().optional(),
       commit: z.string().optional(),
@@ -43,7 +43,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations/:invocation",
     right: rightAt("project", "read"),
-    summary: "With what its build events told, and one sentence on what it waits for.",
+    summary: "With the information from its build events, and a sentence about what it waits for.",
     query: z.object({ project }),
     answer: json(InvocationDetail),
   }),
@@ -52,7 +52,7 @@ export const invocationEndpoints = {
     path: "/invocations/:invocation/actions",
     right: rightAt("project", "read"),
     summary:
-      "Its actions in the order in which they were asked for, at most 1,000; `text` is a part of the target or the mnemonic; `hits=folded` leaves out what was answered from the cache. An execution that was asked for twice is one line.",
+      "Its actions in the order of the requests, at most 1,000; `text` is a part of the target or the mnemonic; `hits=folded` omits actions that the cache answered. An execution that was requested twice is listed once.",
     query: z.object({
       project,
       state: InvocationActionState.optional(),
@@ -114,7 +114,8 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations/:invocation/log",
     right: rightAt("project", "read-logs"),
-    summary: "What the tool printed, as far as its build events told; read as a run's log is.",
+    summary:
+      "The output of the tool, as far as its build events contain it, in the same way as the log of a run.",
     query: z.object({ project, ...logPartQuery }),
     answer: bytes("text/plain"),
   }),
@@ -122,7 +123,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations/:invocation/log/index",
     right: rightAt("project", "read-logs"),
-    summary: "Where its lines are, as for a run's log.",
+    summary: "The index of its lines, as for the log of a run.",
     query: z.object({ project }),
     limit: "searches",
     answer: json(LogIndex),
@@ -131,7 +132,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations/:invocation/log/search",
     right: rightAt("project", "read-logs"),
-    summary: "Which of its lines match, as for a run's log.",
+    summary: "Its lines that match, as for the log of a run.",
     query: z.object({ project, ...logSearchQuery }),
     limit: "searches",
     answer: json(LogMatches),
@@ -140,7 +141,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations/:invocation/log/events",
     right: rightAt("project", "read-logs"),
-    summary: "The same, followed as a run's log is.",
+    summary: "The same as a stream of events, as for the log of a run.",
     query: z.object({ project, ...logPositionQuery }),
     answer: events(LogEvent),
   }),
@@ -149,7 +150,7 @@ export const invocationEndpoints = {
     path: "/invocations/:invocation/cancel",
     right: rightAt("project", "cancel"),
     summary:
-      "Cancels what it waits for, unless others wait for it, too; what it asks for later is refused. `unconfirmed` are executions that may still start. Needs the right on the project.",
+      "Cancels its actions, unless other invocations also wait for them; later requests of it are refused. `unconfirmed` are executions that may still start. Needs the right on the project.",
     query: z.object({ project }),
     answer: json(CancelledInvocation),
   }),

@@ -37,7 +37,7 @@ export const jobEndpoints = {
     path: "/graphs/:graph/jobs/:job/waiting",
     right: rightAt("graph", "read"),
     summary:
-      "Why the job does not run: a reason of one `kind` (`dependency`, `person`, `time`, `outside`, `preparing`, `capacity-none`, `capacity-size`, `capacity-busy`, `limit`, `priority`, `starting`) with its `sentence` and `advice`; null when it runs or is over. `JobDetail` has it, too.",
+      "Why the job does not run: a reason of one `kind` (`dependency`, `person`, `time`, `outside`, `preparing`, `capacity-none`, `capacity-size`, `capacity-busy`, `limit`, `priority`, `starting`) with its `sentence` and `advice`; null if it runs or has ended. `JobDetail` also contains it.",
     answer: json(JobWaiting),
   }),
   cancelJob: endpoint({
@@ -52,7 +52,7 @@ export const jobEndpoints = {
     path: "/graphs/:graph/jobs/:job/report",
     right: rightAt("graph", "report"),
     summary:
-      "What another machine says of a run of a job with `outside: true`; the same `id` again changes nothing.",
+      "The report of another machine about a run of a job with `outside: true`; a second report with the same `id` changes nothing.",
     body: ReportRun,
     largeBody: { bytes: 8 * 1024 * 1024, verb: "report" },
     answer: json(ReportedRun),
@@ -62,7 +62,7 @@ export const jobEndpoints = {
     path: "/graphs/:graph/jobs/:job/runs/:run/log",
     right: rightAt("graph", "read-logs"),
     summary:
-      "The log from the offset, in bytes; with `batch`, that of a batch of a chunked job. At most `limit` bytes, and 4 MiB: `X-Next-Offset` says where to go on, `X-Log-Complete` (`true`, `false`) whether there is nothing more, `X-Log-Attempt` whose log it is.",
+      "The log from the offset, in bytes; with `batch`, that of a batch of a chunked job. At most `limit` bytes, and 4 MiB: `X-Next-Offset` is the offset of the next part, `X-Log-Complete` (`true`, `false`) tells whether the log is complete, `X-Log-Attempt` is the number of the attempt.",
     params: run,
     query: z.object({ ...logPartQuery, batch }),
     answer: bytes("text/plain"),
@@ -72,7 +72,7 @@ export const jobEndpoints = {
     path: "/graphs/:graph/jobs/:job/runs/:run/log/index",
     right: rightAt("graph", "read-logs"),
     summary:
-      "How many lines the log has so far, and for each block of about 128 KiB the lines before it and its offset in bytes: with `offset` and `limit` of the log, a reader gets any line. `notes` are the lines in which the farm says what it left out.",
+      "How many lines the log has so far, and for each block of about 128 KiB the lines before it and its offset in bytes: with `offset` and `limit` of the log, a reader gets any line. `notes` are the lines in which the farm reports omitted parts.",
     params: run,
     query: z.object({ batch }),
     limit: "searches",
@@ -83,7 +83,7 @@ export const jobEndpoints = {
     path: "/graphs/:graph/jobs/:job/runs/:run/log/search",
     right: rightAt("graph", "read-logs"),
     summary:
-      "The numbers of the lines, from line `from` on, that contain `text` (case and colours are ignored), or with `errors=true` those that tell of an error by the general rule. At most `most`, and 10,000: `next` says where to go on. The log may still grow.",
+      "The numbers of the lines, from line `from` on, that contain `text` (case and colours are ignored), or with `errors=true` the lines that report an error by the general rule. At most `most`, and 10,000: `next` is the line for the next call. The log may still grow.",
     params: run,
     query: z.object({ ...logSearchQuery, batch }),
     limit: "searches",
@@ -94,7 +94,7 @@ export const jobEndpoints = {
     path: "/graphs/:graph/jobs/:job/runs/:run/log/events",
     right: rightAt("graph", "read-logs"),
     summary:
-      "`log` with `{offset, text}`, `restart` with `{attempt}` when another attempt began its log, `end`. Ids are `ATTEMPT:OFFSET`; begins after `Last-Event-ID`, or at `attempt` and `offset`.",
+      "`log` with `{offset, text}`, `restart` with `{attempt}` when another attempt has started a new log, `end`. Ids are `ATTEMPT:OFFSET`; starts after `Last-Event-ID`, or at `attempt` and `offset`.",
     params: run,
     query: RunLogQuery,
     answer: events(LogEvent),

@@ -11,7 +11,7 @@ export const projectEndpoints = {
     path: "/projects",
     right: rightOnFarm("administer"),
     summary:
-      "Projects with blobs of their own, who began them and what they hold. Counts every file, so not for a loop.",
+      "Projects with their own blobs, their creators and contents. The server counts every file, so do not call this in a loop.",
     answer: json(z.array(Project)),
   }),
   removeProjects: endpoint({
@@ -19,7 +19,7 @@ export const projectEndpoints = {
     path: "/projects/remove",
     right: rightOnFarm("administer"),
     summary:
-      "Removes the projects that are named, or all `empty` ones; `withBlobs` removes the blobs of named ones that nobody asked for within some 3 hours. Answers which projects stay, and why.",
+      "Removes the named projects, or all `empty` ones; `withBlobs` also removes blobs of named projects that nobody has requested for about 3 hours. Answers the projects that remain, with reasons.",
     body: RemoveProjects,
     answer: json(RemovedProjects),
   }),
@@ -28,7 +28,7 @@ export const projectEndpoints = {
     path: "/caches",
     right: rightOnListed("read"),
     summary:
-      "What the caches of build tools keep, by project and tool, and hits, misses and writes since the server started ([docs/caches.md](caches.md)).",
+      "The contents of the caches of build tools, by project and tool, and hits, misses and writes since the server started ([docs/caches.md](caches.md)).",
     answer: json(ToolCaches),
   }),
 } as const;

@@ -39,7 +39,7 @@ export const rerunEndpoints = {
     method: "POST",
     path: "/graphs/:graph/activate",
     right: rightAt("graph", "activate"),
-    summary: "Lets inactive jobs run, with what they need.",
+    summary: "Activates inactive jobs, with the jobs that they need.",
     body: Activate,
     answer: json(PlannedChange),
   }),
@@ -71,7 +71,7 @@ export const rerunEndpoints = {
     method: "POST",
     path: "/graphs/:graph/waive",
     right: rightAt("graph", "waive"),
-    summary: "`job` goes on without `on`; `undo` takes it back.",
+    summary: "`job` no longer waits for `on`; `undo` removes the waiver.",
     body: Waive,
     answer: json(PlannedChange),
   }),
@@ -89,7 +89,7 @@ export const rerunEndpoints = {
     path: "/graphs/:graph/customise",
     right: rightAt("graph", "customise"),
     summary:
-      "A JSON merge patch over a job's definition; null takes it back. `after` is the job's `origin.revision` that the change builds upon: 409 with what changed when somebody was faster. Without `after`, a patch is refused where another one holds already.",
+      "A JSON merge patch of the definition of a job; null removes it. `after` is the job's `origin.revision` that the change builds upon: 409 with the changes if there is a newer revision. Without `after`, a patch is refused if there is already one.",
     body: Customise,
     largeBody: { bytes: 1024 * 1024, verb: "customise" },
     answer: json(CustomisedJob),
@@ -99,7 +99,7 @@ export const rerunEndpoints = {
     path: "/graphs/:graph/priority",
     right: rightAt("graph", "prioritise"),
     summary:
-      "With `job`, that job's own priority, which is added to the graph's: no customisation, and a job in the queue moves at once. Caps lower what is asked with a `notice`, and refuse it on a protected branch.",
+      "With `job`, that job's own priority, which is added to the graph's. This is not a customisation; a queued job moves at once. Caps reduce the priority and answer a `notice`; on a protected branch they refuse it.",
     body: SetGraphPriority,
     answer: json(GraphPriority),
   }),
@@ -108,7 +108,7 @@ export const rerunEndpoints = {
     path: "/graphs/:graph/clone",
     right: rightAt("graph", "clone"),
     summary:
-      "A new graph of the same jobs. `today` plans the same choice anew: the named graph, the selection, the given parameters and switches.",
+      "A new graph of the same jobs. `today` plans the same choice again: the named graph, the selection, the given parameters and switches.",
     body: Clone,
     limit: "submissions",
     answer: json(ClonedGraph),
@@ -118,7 +118,7 @@ export const rerunEndpoints = {
     path: "/sets/:set",
     right: rightAt("set", "read"),
     summary:
-      "The summaries of all graphs of a set. SET is its name, or a graph of it: its id, a unique beginning of that, or `latest`.",
+      "The summaries of all graphs of a set. SET is its name, or a graph in it: the id, a unique prefix of it, or `latest`.",
     answer: json(GraphSet),
   }),
 } as const;

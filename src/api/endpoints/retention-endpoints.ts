@@ -32,7 +32,7 @@ export const retentionEndpoints = {
     path: "/retention/rules/remove",
     right: rightOnFarm("administer"),
     summary:
-      "Removes the rule of exactly this repository and branch. Graphs that no rule is for are kept.",
+      "Removes the rule of exactly this repository and branch. Graphs without a rule are kept.",
     body: RetentionPlace,
     answer: json(Retention),
   }),
@@ -58,7 +58,7 @@ export const retentionEndpoints = {
     method: "POST",
     path: "/graphs/:id/holds/remove",
     right: rightOnFarm("administer"),
-    summary: "Takes such a label off a graph.",
+    summary: "Removes such a label from a graph.",
     body: ReleaseHold,
     answer: json(Retention),
   }),

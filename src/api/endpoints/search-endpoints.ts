@@ -11,7 +11,7 @@ export const searchEndpoints = {
     path: "/searches",
     right: rightSomewhere("submit"),
     summary:
-      "Begins a `backfill` or a `bisect`; with `dryRun` only its `forecast`. `sameResults` above 1 needs `retrigger`, too.",
+      "Starts a `backfill` or a `bisect`; with `dryRun` only its `forecast`. `sameResults` above 1 also needs `retrigger`.",
     body: StartSearch,
     limit: "searches",
     answer: createdWhenNew(StartedSearch),
@@ -32,7 +32,7 @@ export const searchEndpoints = {
     path: "/searches/:search",
     right: rightAt("search", "read"),
     summary:
-      "A search with its commits, the newest first, at most 1,000; `next` to go on, as `before`.",
+      "A search with its commits, newest first, at most 1,000; pass `next` as `before` for the next page.",
     query: z.object({
       before: z.coerce.number().int().min(1).optional(),
       limit: z.coerce.number().int().min(1).max(1_000).default(200),
@@ -43,7 +43,7 @@ export const searchEndpoints = {
     method: "POST",
     path: "/searches/:search/cancel",
     right: rightAt("search", "cancel"),
-    summary: "Ends it with the graphs that it made.",
+    summary: "Cancels it and its graphs.",
     answer: json(Search),
   }),
   jobCoalescing: endpoint({
@@ -51,7 +51,7 @@ export const searchEndpoints = {
     path: "/graphs/:graph/jobs/:job/coalescing",
     right: rightAt("graph", "read"),
     summary:
-      "Whose run answers for the job, for which jobs it answers, and what to bisect when it failed.",
+      "The run whose result counts for the job, the jobs for which its result counts, and the range to bisect if it failed.",
     answer: json(JobCoalescing),
   }),
 } as const;

@@ -10,14 +10,14 @@ export const secretEndpoints = {
     path: "/secrets",
     right: rightSomewhere("secret"),
     summary:
-      "The secrets where you may set some: all but their values, which no endpoint answers ([secrets.md](secrets.md)).",
+      "The secrets of places where you may set secrets, without their values, which no endpoint returns ([secrets.md](secrets.md)).",
     answer: json(z.array(Secret)),
   }),
   setSecret: endpoint({
     method: "POST",
     path: "/secrets",
     right: rightSomewhere("secret"),
-    summary: "Sets a secret (`value` in base64); one that is set already gets its next version.",
+    summary: "Sets a secret (`value` in base64); an existing one gets a new version.",
     body: SetSecret,
     largeBody: { bytes: 96 * 1024, verb: "secret" },
     answer: json(Secret),

@@ -14,7 +14,7 @@ export const serverEndpoints = {
     method: "GET",
     path: "/server",
     right: rightSomewhere("read"),
-    summary: "The version of the server, its database, and since when it runs.",
+    summary: "The version of the server, its database, and its start time.",
     answer: json(ServerInfo),
   }),
   overview: endpoint({
@@ -22,7 +22,7 @@ export const serverEndpoints = {
     path: "/overview",
     right: rightOnListed("read"),
     summary:
-      "What needs attention, the newest graphs, and how busy the farm is. Without `read` for the whole farm, `farm` is null and `attention` is about graphs alone.",
+      "What needs attention, the newest graphs, and how busy the farm is. Without `read` for the whole farm, `farm` is null and `attention` only contains graphs.",
     answer: json(Overview),
   }),
   find: endpoint({
@@ -43,14 +43,14 @@ export const serverEndpoints = {
     path: "/store",
     right: rightOnFarm("read"),
     summary:
-      "The limit of the store of blobs, how large it was when it was last counted, and what was removed from it ([what is kept](retention.md)).",
+      "The limit of the blob store, its size when it was last counted, and what was removed from it ([what is kept](retention.md)).",
     answer: json(StoreStanding),
   }),
   backups: endpoint({
     method: "GET",
     path: "/backups",
     right: rightOnFarm("administer"),
-    summary: "The last 20 backups that were completed, the latest first ([backup](backup.md)).",
+    summary: "The last 20 complete backups, newest first ([backup](backup.md)).",
     answer: json(z.array(Backup)),
   }),
   openApi: endpoint({

@@ -22,7 +22,7 @@ export const signInEndpoints = {
     path: "/session",
     right,
     summary:
-      "Who the browser is signed in as, the word for `X-Grange-Csrf`, and how one can sign in.",
+      "The user of the browser, the value for `X-Grange-Csrf`, and the possible ways to sign in.",
     answer: json(SessionStanding),
   }),
   signInWithToken: endpoint({
@@ -39,7 +39,7 @@ export const signInEndpoints = {
     method: "POST",
     path: "/session/code",
     right,
-    summary: "The same, with the code of a link that was made for this.",
+    summary: "The same, with the code of a sign-in link.",
     body: SignInWithCode,
     limit: "sign-in",
     answer: created(SignedIn),
@@ -48,7 +48,8 @@ export const signInEndpoints = {
     method: "POST",
     path: "/session/links",
     right,
-    summary: "An address that signs one browser in as the holder of the token in `Authorization`.",
+    summary:
+      "Creates an address that signs one browser in as the principal of the token in `Authorization`.",
     limit: "sign-in",
     answer: created(SignInLink),
   }),
@@ -57,7 +58,7 @@ export const signInEndpoints = {
     path: "/session/provider",
     right,
     summary:
-      "Where to send the browser to sign in at the identity provider. It comes back to `/auth/callback`.",
+      "The address at which the browser signs in at the identity provider, which then redirects to `/auth/callback`.",
     body: BeginSignIn,
     limit: "sign-in",
     answer: json(SignInAddress),

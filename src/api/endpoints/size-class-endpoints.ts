@@ -20,9 +20,9 @@ export const sizeClassEndpoints = {
     path: "/executions/:execution/size-class",
     right: rightAt("execution", "read"),
     summary:
-      "Why an execution runs on its size class: each decision with what was known, the alternatives with estimated cost and risk, the reason, and the attempts that followed. `sentences` state it in plain words. Where nothing was chosen, `sentence` states why.",
+      "Why an execution runs on its size class: each decision with what was known, the alternatives with estimated cost and risk, the reason, and the attempts that followed. `sentences` state it in plain words. If there was no choice, `sentence` gives the reason.",
     params: z.object({
-      execution: z.uuid({ error: "this is no execution's id, which is a UUID" }),
+      execution: z.uuid({ error: "this is not the id of an execution, which is a UUID" }),
     }),
     answer: json(ExecutionSizeClass),
   }),
@@ -31,7 +31,7 @@ export const sizeClassEndpoints = {
     path: "/size-classes",
     right: rightOnFarm("read"),
     summary:
-      "By platform, each class with workers, slots, queue, expected wait, CPUs, memory and price; and of the last 24 hours runs, seconds, cost, and what choosing saved (estimated). `lately.isCut`: more executions ended than are read, so the figures are of the latest 50,000, since `lately.since`. Figures of the past are up to a minute old.",
+      "By platform, each class with workers, slots, queue, expected wait, CPUs, memory and price; and of the last 24 hours runs, seconds, cost, and the estimated savings. `lately.isCut`: more executions ended than are read, so the figures are of the latest 50,000, since `lately.since`. Figures of the past are up to a minute old.",
     answer: json(SizeClasses),
   }),
   sizeClass: endpoint({
@@ -39,7 +39,7 @@ export const sizeClassEndpoints = {
     path: "/size-classes/:sizeClass",
     right: rightOnFarm("read"),
     summary:
-      "One class, hour by hour, with the keys that cost most there. 400 when several platforms have it and `platform` names none.",
+      "One class, hour by hour, with the keys that cost most there. 400 if several platforms have it and there is no `platform`.",
     params: z.object({
       sizeClass: z.string().regex(/^[0-9]{1,7}$/, { error: "a size class is a number" }),
     }),
@@ -62,7 +62,7 @@ export const sizeClassEndpoints = {
     method: "PUT",
     path: "/size-classes/settings",
     right: rightOnFarm("administer"),
-    summary: "Keys that are left out stay as they are; null sets the default.",
+    summary: "Omitted keys are not changed; null sets the default.",
     body: SetSizeClassSettings,
     answer: json(SizeClassSettingsNow),
   }),
@@ -71,7 +71,7 @@ export const sizeClassEndpoints = {
     path: "/size-classes/trace",
     right: rightOnFarm("read"),
     summary:
-      "What was executed within `since` (`7d`, at most `366d`), as a [trace](size-class-traces.md): JSON lines as a stream, in the order in which executions ended.",
+      "Executions of the last `since` (`7d`, at most `366d`), as a [trace](size-class-traces.md): a stream of JSON lines, in the order in which executions ended.",
     query: z.object({ since: z.string().max(100).default("7d") }),
     answer: bytes("application/jsonl"),
   }),
@@ -80,7 +80,7 @@ export const sizeClassEndpoints = {
     path: "/size-class-keys",
     right: rightOnFarm("read"),
     summary:
-      "Keys under which executions are remembered, those that cost most lately first. `text` is a part of the title or the beginning of the key; `before` is the `next` of the page before; `limit` is 50, at most 200.",
+      "Keys under which executions are recorded, ordered by recent cost. `text` is a part of the title or a prefix of the key; `before` is the `next` of the previous page; `limit` defaults to 50, at most 200.",
     query: z.object({
       text: z.string().max(200).optional(),
       before: z
@@ -96,7 +96,7 @@ export const sizeClassEndpoints = {
     path: "/size-class-keys/:key",
     right: rightOnFarm("read"),
     summary:
-      "The last 32 runs on each class, the estimates, and the last 20 decisions. `project` is `default`; without `domain`, the trust domain in which the key was seen last.",
+      "The last 32 runs on each class, the estimates, and the last 20 decisions. `project` defaults to `default`, `domain` to the trust domain in which the key was seen last.",
     query: z.object({
       project: z.string().max(longestName).default("default"),
       domain: z.string().max(longestName).optional(),

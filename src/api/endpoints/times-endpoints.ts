@@ -17,7 +17,7 @@ export const timesEndpoints = {
     path: "/times",
     right: rightAt("repository or farm", "read"),
     summary:
-      "How long runs waited (also those that never started, or wait still) and ran, all and by `branch`, `pool` or `kind`; how long graphs took; the metric of record. `window` is a duration from `1m` to `366d`.",
+      "Waiting and run times of runs, in total and by `branch`, `pool` or `kind`, also of runs that never started or still wait; the durations of graphs; the metric of record. `window` is a duration from `1m` to `366d`.",
     query: z.object({
       repository: z.string().optional(),
       branch: z.string().optional(),
@@ -30,7 +30,7 @@ export const timesEndpoints = {
     method: "GET",
     path: "/metrics",
     right: rightOnFarm("read"),
-    summary: "The one of record first.",
+    summary: "The metric of record is the first.",
     answer: json(z.array(MetricDefinition)),
   }),
   metric: endpoint({

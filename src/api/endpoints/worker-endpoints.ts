@@ -18,14 +18,14 @@ export const workerEndpoints = {
     path: "/workers",
     right: rightOnFarm("read"),
     summary:
-      "`cpus` and `memoryBytes` are what a slot gives an action (null: all of the machine), `heldCount` is what it was handed and has not ended, `running` what of that has begun, `endingCount` what is over for the farm (cancelled, or given to another worker) and still takes a slot of it.",
+      "`cpus` and `memoryBytes` are what a slot gives an action (null: all of the machine), `heldCount` is the number of unfinished jobs that it has received, `running` those of them that have started, `endingCount` the number that the farm regards as ended (cancelled, or given to another worker) but that still use a slot.",
     answer: json(z.array(Worker)),
   }),
   workerEvents: endpoint({
     method: "GET",
     path: "/workers/events",
     right: rightOnFarm("read"),
-    summary: "The whole list of workers, each time that it changed.",
+    summary: "The whole list of workers, after each change.",
     answer: events(z.array(Worker)),
   }),
   workerTimeline: endpoint({
@@ -52,8 +52,7 @@ export const workerEndpoints = {
     method: "GET",
     path: "/drains",
     right: rightOnFarm("read"),
-    summary:
-      "Which workers are to take nothing new, by patterns of their names, with reason and author.",
+    summary: "Drained workers, by patterns of names, with reason and author.",
     answer: json(z.array(Drain)),
   }),
   addDrain: endpoint({
@@ -61,7 +60,7 @@ export const workerEndpoints = {
     path: "/drains",
     right: rightOnFarm("administer"),
     summary:
-      "Drains workers: `*` in the pattern stands for any characters, and workers that come later are meant, too. The same pattern again changes its reason.",
+      "Drains workers, also workers that start later. `*` in the pattern stands for any characters. The same pattern again changes the reason.",
     body: AddDrain,
     answer: json(z.array(Drain)),
   }),
@@ -69,7 +68,7 @@ export const workerEndpoints = {
     method: "POST",
     path: "/drains/remove",
     right: rightOnFarm("administer"),
-    summary: "Ends a drain; 404 when there is no such drain.",
+    summary: "Ends a drain; 404 if there is no such drain.",
     body: RemoveDrain,
     answer: json(z.array(Drain)),
   }),

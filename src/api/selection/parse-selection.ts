@@ -64,8 +64,8 @@ class Reader {
     if (depth > maxDepth)
       throw new SelectionProblem(
         column,
-        `brackets and "!" stand more than ${maxDepth} deep within each other`,
-        "say it in fewer levels",
+        `brackets and "!" are nested more than ${maxDepth} levels deep`,
+        "use fewer levels",
       );
     this.#at += 1;
     switch (token?.kind) {
@@ -93,7 +93,7 @@ class Reader {
       case ")":
         throw new SelectionProblem(
           column,
-          `nothing stands before "${token.kind}"`,
+          `there is nothing before "${token.kind}"`,
           "name a job, a tag's value or KEY:VALUE there, or quote the sign",
         );
     }

@@ -46,8 +46,8 @@ describe("a selection", () => {
   test.each([
     { text: "", column: 1, says: "it is empty; name a job, a tag's value or KEY:VALUE" },
     { text: "a &", column: 4, says: "something is missing at its end" },
-    { text: "a | | b", column: 5, says: 'nothing stands before "|"' },
-    { text: "a and or b", column: 7, says: 'nothing stands before "|"' },
+    { text: "a | | b", column: 5, says: 'there is nothing before "|"' },
+    { text: "a and or b", column: 7, says: 'there is nothing before "|"' },
     { text: "a and", column: 6, says: "something is missing at its end" },
     { text: "(a b", column: 1, says: "this bracket is never closed" },
     { text: "a)", column: 2, says: "this bracket was never opened" },
@@ -56,7 +56,7 @@ describe("a selection", () => {
     { text: ":b", column: 1, says: "there is no key before the colon" },
     { text: "k*d:b", column: 1, says: "a key cannot have a star" },
     { text: "a & state:faild", column: 5, says: "the states are inactive, blocked," },
-    { text: "!".repeat(200), column: 102, says: "more than 100 deep" },
+    { text: "!".repeat(200), column: 102, says: "more than 100 levels deep" },
     { text: "a".repeat(20_000), column: 16_385, says: "more than 16384" },
   ])("$text is refused where it is wrong", ({ text, column, says }) => {
     const reading = () => parseSelection(text);

@@ -78,7 +78,10 @@ async function serve(
   let endWrite: (() => void) | undefined;
   try {
     if (!isOurHost(request.headers.host, options.host)) {
-      throw new Fault("permission_denied", "this server does not answer for that host name");
+      throw new Fault(
+        "permission_denied",
+        "this server does not accept requests for this host name",
+      );
     }
     const address = cacheAddressOf(request.url ?? "");
     const { tool } = address;
@@ -136,7 +139,7 @@ function requireToWrite(principal: Principal, project: string): void {
     isNobody ? "unauthenticated" : "permission_denied",
     isNobody
       ? `writing to the caches of ${project} needs a token whose holder has the right \`cache\` or \`execute\` there`
-      : `${principal.name} may not write to the caches of ${project}: ask somebody who administers the farm for \`${grantCommand(principal.name, "cache", where)}\` to write what all read, or for the right \`execute\` to write what ${principal.name} alone reads`,
+      : `${principal.name} may not write to the caches of ${project}: ask an administrator of the farm to run \`${grantCommand(principal.name, "cache", where)}\` to write entries that all read, or for the right \`execute\` to write entries that only ${principal.name} reads`,
   );
 }
 
@@ -149,7 +152,7 @@ function requireToRead(principal: Principal, project: string): void {
     isNobody ? "unauthenticated" : "permission_denied",
     isNobody
       ? `reading the caches of ${project} needs a token whose holder has the right \`read\` there`
-      : `${principal.name} may not read the caches of ${project}: ask somebody who administers the farm for \`${grantCommand(principal.name, "read", where)}\``,
+      : `${principal.name} may not read the caches of ${project}: ask an administrator of the farm to run \`${grantCommand(principal.name, "read", where)}\``,
   );
 }
 

@@ -38,7 +38,7 @@ async function refuseRewrite({ caches, domain }: Exchange, name: EntryName): Pro
 }
 
 function isThere(): Fault {
-  return new Fault("already_exists", "there is such an entry, and it is never overwritten");
+  return new Fault("already_exists", "the entry already exists, and entries are never overwritten");
 }
 
 /** Stores a blob, which must match its hash. */

@@ -122,7 +122,7 @@ async function write(
     const chunks =
       packing === "zstd" ? unzstd(data, digest.sizeBytes - offset, context.peer) : data;
     const interrupt = () =>
-      requests.fail(new Fault("aborted", "another call goes on with this upload"));
+      requests.fail(new Fault("aborted", "another call continues this upload"));
     await uploadsFor(project, context).receive({ name, digest, offset, chunks, interrupt });
   } else if (told === "received") {
     for await (const _ of upload.data);

@@ -23,7 +23,7 @@ export async function receiveUpload(requests: IncomingMessages): Promise<Incomin
   if (first === undefined) throw new Fault("invalid_argument", "the upload has no message");
   const firstOffset = Number(first.writeOffset);
   if (!Number.isSafeInteger(firstOffset) || firstOffset < 0) {
-    throw new Fault("out_of_range", `an upload cannot go on at ${first.writeOffset}`);
+    throw new Fault("out_of_range", `an upload cannot continue at ${first.writeOffset}`);
   }
   const { resourceName } = first;
   const upload = { resourceName, firstOffset, offset: firstOffset };
@@ -58,7 +58,7 @@ async function* dataOf(
     if (now.finishWrite) {
       throw new Fault(
         "invalid_argument",
-        `the upload of ${first.resourceName} goes on after its finish`,
+        `the upload of ${first.resourceName} continues after its end`,
       );
     }
     now = next;

@@ -82,5 +82,5 @@ async function unpacked(
 ): Promise<Uint8Array> {
   if (compressor === Compressor_Value.IDENTITY) return data;
   if (compressor === Compressor_Value.ZSTD) return unzstdWhole(data, sizeBytes);
-  throw new Fault("invalid_argument", "this server takes blobs plain or in zstd");
+  throw new Fault("invalid_argument", "this server accepts blobs uncompressed or in zstd");
 }

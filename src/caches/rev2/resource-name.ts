@@ -53,13 +53,13 @@ function blobAt(segments: readonly string[], at: number, name: string) {
   const packing = packingAt(segments, at, name);
   const found = digestInName(segments, packing === "plain" ? at + 1 : at + 2);
   if (found !== undefined) return { ...found, packing };
-  throw new Fault("invalid_argument", `${name} names no blob by the hash and size of its bytes`);
+  throw new Fault("invalid_argument", `${name} does not name a blob by hash and size`);
 }
 
 function packingAt(segments: readonly string[], at: number, name: string): "plain" | "zstd" {
   if (segments[at] === "blobs") return "plain";
   if (segments[at + 1] === "zstd") return "zstd";
-  throw new Fault("invalid_argument", `${name} is packed in a way other than zstd`);
+  throw new Fault("invalid_argument", `${name} has another compression than zstd`);
 }
 
 function misnamed(name: string, form: string): Fault {

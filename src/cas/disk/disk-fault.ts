@@ -14,14 +14,14 @@ export function diskFault(reason: unknown, directory: string): Fault {
   if (["ENOSPC", "EDQUOT"].includes(errno)) {
     return new Fault(
       "resource_exhausted",
-      `no space is left in ${directory}; nothing was stored. Free some, or move the directory to a larger disk`,
+      `no space is left in ${directory}; nothing was stored. Free disk space, or move the directory to a larger disk`,
       cause,
     );
   }
   if (["EACCES", "EPERM", "EROFS"].includes(errno)) {
     return new Fault(
       "failed_precondition",
-      `${directory} cannot be written (${messageOf(reason)}); check its owner and its mount`,
+      `${directory} is not writable (${messageOf(reason)}); check its owner and its mount`,
       cause,
     );
   }

@@ -95,7 +95,7 @@ test("refuses to go on further than it is, and keeps what it has", async () => {
 
   await expect(begin(bytes.byteLength, 50_001)).rejects.toMatchObject({
     code: "out_of_range",
-    message: expect.stringContaining("50000 bytes of it are here"),
+    message: expect.stringContaining("has 50000 bytes of it"),
   });
 
   expect(await uploads.committed(name)).toBe(50_000);

@@ -20,7 +20,7 @@ export async function readStoreOwner(directory: string): Promise<string | undefi
   if (id.success) return id.data;
   throw new Fault(
     "failed_precondition",
-    `${path} does not hold the id of a farm. Remove it, and start again`,
+    `${path} does not contain the id of a farm. Delete it, and start again`,
   );
 }
 

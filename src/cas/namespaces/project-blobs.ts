@@ -161,7 +161,7 @@ export async function openProjectBlobs(parts: {
 function tooManyProjects(most: number, refused: string): Fault {
   return new Fault(
     "resource_exhausted",
-    `the farm keeps the blobs of ${most} projects apart, which is the most, and ${refused.slice(0, 200)} would be one more: ` +
+    `the farm has ${most} projects with separate blobs, which is the limit, so ${refused.slice(0, 200)} cannot be created: ` +
       "build under the instance name of another project, let repositories share one (grange repository set), or have whoever runs the farm allow more (GRANGE_MOST_PROJECTS)",
   );
 }

@@ -25,7 +25,7 @@ export async function* unzstd(
     heldBytes += decoder.heldBytes - held;
     held = decoder.heldBytes;
     if (heldBytes <= mostHeldBytes) return;
-    throw new Fault("unavailable", "too many zstd streams are under way; try again shortly");
+    throw new Fault("unavailable", "too many zstd streams are in progress; try again shortly");
   };
   try {
     for await (const chunk of chunks) {

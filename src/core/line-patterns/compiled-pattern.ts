@@ -65,7 +65,7 @@ function asRe2(text: string): string {
   return text.replaceAll(/\\(?:u([0-9A-Fa-f]{4})|[\s\S])/g, (escape, hex: string | undefined) => {
     // `sizeBeforeBuilding` does not support literal text between \Q and \E.
     if (escape === "\\Q")
-      throw unusable(text, "\\Q is not known here; put \\ before each such character");
+      throw unusable(text, "\\Q is not supported; write \\ before each special character");
     return hex === undefined ? escape : `\\x{${hex}}`;
   });
 }

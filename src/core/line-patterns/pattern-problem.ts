@@ -5,8 +5,7 @@ import { messageOf } from "../fault.ts";
 export function problemOf(reason: unknown): string {
   if (!(reason instanceof RE2JSSyntaxException)) return messageOf(reason);
   const part = reason.input ?? "";
-  if (/^\(\?<?[=!]/.test(part))
-    return "looking ahead or behind, as (?=…) does, is not possible here";
+  if (/^\(\?<?[=!]/.test(part)) return "lookahead and lookbehind, such as (?=…), are not supported";
   // Its own words (RE2's) name the part, but not what to write instead.
   switch (reason.error) {
     case "invalid escape sequence":
@@ -18,7 +17,7 @@ export function problemOf(reason: unknown): string {
     case "missing closing ]":
       return 'a "[" is not closed, or has nothing in it; write \\[ for the character';
     case "invalid character class range":
-      return `${part} is no range in [ ]: its ends stand the wrong way round, or are not known`;
+      return `${part} is no range in [ ]: its ends are in the wrong order, or not supported`;
     case "missing argument to repetition operator":
       return `"${part}" has nothing before it to repeat; write \\${part}`;
     case "invalid nested repetition operator":
@@ -28,7 +27,7 @@ export function problemOf(reason: unknown): string {
     case "trailing backslash at end of expression":
       return "it ends with a backslash; write \\\\ for the character";
     case "invalid or unsupported Perl syntax":
-      return `${part} is not known here; of flags there are (?i), (?s), (?m) and (?U)`;
+      return `${part} is not supported; the flags are (?i), (?s), (?m) and (?U)`;
     case "invalid named capture":
       return `${part} is no name for a group; write (?<name>…)`;
     case "duplicate capture group name":
@@ -47,6 +46,6 @@ export const tooLarge = "its repetitions make it too large; repeat less often, o
 
 function escapeProblem(escape: string): string {
   return /^\\[1-9k]/.test(escape)
-    ? `${escape} refers back to a group, which is not possible here`
-    : `${escape} is not known here; for the character itself leave out the backslash`;
+    ? `${escape} is a back reference, which is not supported`
+    : `${escape} is not supported; for the character itself, omit the backslash`;
 }

@@ -23,7 +23,7 @@ test(
     first.release();
 
     await expect(lockCluster(directory, 200)).rejects.toThrow(
-      /processes of an earlier PostgreSQL still work in .*another container.*End them/,
+      /processes of an earlier PostgreSQL still use .*another container.*End them/,
     );
 
     const second = lockCluster(directory);

@@ -39,7 +39,7 @@ export async function lockCluster(
       closeSync(file);
       throw new Fault(
         "unavailable",
-        `processes of an earlier PostgreSQL still work in ${directory}, in another container or as another user. ` +
+        `processes of an earlier PostgreSQL still use ${directory}, in another container or as another user. ` +
           "End them, then start again",
       );
     }

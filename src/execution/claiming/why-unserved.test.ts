@@ -20,13 +20,13 @@ test("names the property that is missing, and what workers have instead", () => 
   );
   expect(whyUnserved(asking({ pool: "x" }), [linux])).toContain("no worker offers pool");
   expect(whyUnserved(asking({ OSFamily: "linux", gpu: "m2" }), [linux, mac])).toContain(
-    "those workers that have it lack something else that it asks for",
+    "workers with it lack another requested property",
   );
 });
 
 test("names the size class that is too great", () => {
   expect(whyUnserved(asking({ OSFamily: "linux" }, 4), [linux, mac])).toContain(
-    "it asks for size class 4 or more, and workers that could run it are of size class 2 at most",
+    "it asks for size class 4 or more, but suitable workers have at most size class 2;",
   );
 });
 
@@ -37,7 +37,7 @@ test("names the fence that is in the way", () => {
   };
 
   expect(whyUnserved(asking({ OSFamily: "linux" }), [fenced])).toBe(
-    "workers that could run it take only what asks for pool=hw; ask for it, or start a worker without --only-for",
+    "suitable workers accept only actions that ask for pool=hw; ask for it, or start a worker without --only-for",
   );
   expect(whyUnserved(asking({ pool: "hw" }), [fenced])).toBeUndefined();
 });

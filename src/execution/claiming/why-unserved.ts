@@ -17,16 +17,16 @@ export function whyUnserved(
     const named = shortened([...new Set(able.map((offer) => String(offer.sizeClass)))]);
     const sizeText =
       most === sizeClass ? `size class ${most}` : `a size class of ${sizeClass} to ${most}`;
-    return `it asks for ${sizeText}, and workers that could run it are of size class ${named}; start a worker of size class ${most}, or ask for another`;
+    return `it asks for ${sizeText}, but suitable workers have size class ${named}; start a worker of size class ${most}, or ask for another size class`;
   }
   if (able.length > 0) {
     const greatest = Math.max(...able.map((offer) => offer.sizeClass));
-    return `it asks for size class ${sizeClass} or more, and workers that could run it are of size class ${greatest} at most; start a worker of size class ${sizeClass}, or ask for a smaller one`;
+    return `it asks for size class ${sizeClass} or more, but suitable workers have at most size class ${greatest}; start a worker of size class ${sizeClass}, or ask for a smaller one`;
   }
   const platforms = offers.map(({ platform }) => platform);
   const fenced = fenceInTheWay(requirements, platforms);
   if (fenced.length > 0)
-    return `workers that could run it take only what asks for ${shortened(fenced)}; ask for it, or start a worker without --only-for`;
+    return `suitable workers accept only actions that ask for ${shortened(fenced)}; ask for it, or start a worker without --only-for`;
   const missing = firstMissing(requirements, platforms);
   if (missing === undefined) return "no worker is connected; start one: grange worker";
   const { property, asked, offered } = missing;
@@ -37,7 +37,7 @@ export function whyUnserved(
     offered.length === 0
       ? `no worker offers ${property}`
       : offered.includes(asked)
-        ? "those workers that have it lack something else that it asks for"
+        ? "workers with it lack another requested property"
         : `workers offer ${property}=${shortened(offered)}`;
   return `it asks for ${property}=${asked}, and ${instead}; start a worker that offers ${property}=${asked}, or change what the action asks for`;
 }

@@ -56,7 +56,7 @@ export async function judgeReport(
     const names = missing.slice(0, 10).map(digestKey).join(", ");
     return reported(
       "infrastructure_error",
-      `the worker named ${missing.length} blobs that it had not uploaded: ${names}`,
+      `the worker reported ${missing.length} blobs that it has not uploaded: ${names}`,
     );
   } catch (reason) {
     if (!(reason instanceof Fault && reason.code === "invalid_argument")) throw reason;

@@ -334,7 +334,7 @@ function messageOfEnding(ending: EndingLease, row: HeldRow): string {
     case "expired":
       return `the worker ${row.worker} was lost`;
     case "replaced":
-      return `the worker ${row.worker} was started anew`;
+      return `the worker ${row.worker} was restarted`;
     case "released":
       return `the worker ${row.worker} gave it back`;
     case "cancel-overdue":

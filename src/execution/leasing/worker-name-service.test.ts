@@ -20,7 +20,7 @@ test("a worker that starts anew takes its name at once; the one it replaced cann
 
   await expect(queue.register(first)).rejects.toMatchObject({
     code: "already_exists",
-    message: "another worker is called w; give this one another --name",
+    message: "there is already a worker w; use another --name",
   });
   await queue.register(second);
   expect(await queue.heartbeat({ worker: second, leases: [], draining: false })).toMatchObject({

@@ -60,7 +60,7 @@ export function workerNameService(parts: {
         if (isTaken && cameBefore.has(process)) {
           throw new Fault(
             "already_exists",
-            `another worker is called ${worker.name}; give this one another --name`,
+            `there is already a worker ${worker.name}; use another --name`,
           );
         }
         await registerWorker(tx, worker, now);
@@ -86,6 +86,6 @@ const anyone = "anyone";
 function notItsName(name: string): Fault {
   return new Fault(
     "permission_denied",
-    `the worker ${name} is another principal's; give this one another --name, or its token`,
+    `the worker ${name} belongs to another principal; use another --name, or the token of that principal`,
   );
 }

@@ -34,13 +34,13 @@ export const told = {
       state: "done",
       reaction: "+1",
       text: [
-        "One command a comment, at the beginning of a line. Quotes, code and edits do not count.",
+        "Write one command in each comment, at the beginning of a line. Quotes, code and edits do not count.",
         "",
         "```text",
         ...usage(name),
         "```",
         "",
-        "`bench` measures the head of this pull request; with `queue` as soon as its artifacts exist. `build` measures a commit that was built already. `retrigger` runs jobs again: those of a selection such as `platform:linux & test`, or the failed ones. `cancel` ends everything that runs for this pull request. `approve` allows the present head of a fork to be run and measured.",
+        "`bench` measures the head of this pull request; with `queue` as soon as its artifacts exist. `build` measures a commit that was built already. `retrigger` runs jobs again: those of a selection such as `platform:linux & test`, or the failed ones. `cancel` ends everything that runs for this pull request. `approve` allows the farm to run and measure the current head of a fork.",
       ].join("\n"),
     };
   },
@@ -71,7 +71,7 @@ export const told = {
     return {
       state: "refused",
       reaction: "confused",
-      text: `That cannot be done: ${foreign(sentence)}.`,
+      text: `The command failed: ${foreign(sentence)}.`,
     };
   },
 } as const;

@@ -90,7 +90,7 @@ async function retrigger(
   const { jobs } = await service.retrigger(graph.id, selection, by, `${repository} ${comment}`);
   return jobs.length > 0
     ? done
-    : refusal("No job is of that selection, or none of them can run again now.");
+    : refusal("The selection matches no job, or no matching job can run again now.");
 }
 
 async function cancel(

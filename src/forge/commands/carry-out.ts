@@ -97,7 +97,7 @@ function pullRequestsOf(
 ): ForgePullRequests {
   const { pullRequests } = forgeFor(watched);
   if (pullRequests !== undefined) return pullRequests;
-  throw new Fault("unimplemented", `${watched.name} is at a forge without pull requests`);
+  throw new Fault("unimplemented", `the forge of ${watched.name} has no pull requests`);
 }
 
 async function askForge(
@@ -110,7 +110,7 @@ async function askForge(
     pullRequests.permission(watched.slug, author),
   ]);
   if (pull !== undefined) return { pull, permission };
-  throw new Fault("not_found", `pull request ${number} is not there any more`);
+  throw new Fault("not_found", `pull request ${number} no longer exists`);
 }
 
 async function wantAnswer(

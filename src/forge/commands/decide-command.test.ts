@@ -233,6 +233,8 @@ describe("the farm does nothing", () => {
 
   test.each(["closed", "merged"] as const)("on a pull request that is %s", (state) => {
     expect(textOf(decide("@grange cancel", { pull: { state } }))).toContain(`is ${state}`);
-    expect(textOf(decide("@grange help", { pull: { state } }))).toContain("One command a comment");
+    expect(textOf(decide("@grange help", { pull: { state } }))).toContain(
+      "Write one command in each comment",
+    );
   });
 });

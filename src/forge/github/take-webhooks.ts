@@ -10,7 +10,7 @@ export function takeWebhooks(secrets: readonly string[]): Pick<ForgeWebhooks, "b
       if (secrets.length === 0) {
         throw new Fault(
           "failed_precondition",
-          "this farm takes no webhooks: give the server GRANGE_GITHUB_WEBHOOK_SECRET",
+          "this farm accepts no webhooks: set GRANGE_GITHUB_WEBHOOK_SECRET",
         );
       }
       // A body is read only if its signature could be valid.

@@ -112,14 +112,14 @@ describe("a text that is too long", () => {
     expect(body).toMatch(
       /\*\d+ parts? (is|are) left out: a comment cannot contain all of them\. \[Complete report\]\(https:/,
     );
-    expect(body).toContain("To see the same by hand");
+    expect(body).toContain("To reproduce");
   });
 
   test("also in a verdict of hundreds of metrics", () => {
     const report = { ...huge, markdown: huge.markdown.replace("Regressions", "R".repeat(70_000)) };
 
     expect(comment([aRequest({ report })])?.body).toContain(
-      "**More changed than fits into a sentence.**",
+      "**There are several kinds of changes.**",
     );
   });
 

@@ -99,9 +99,7 @@ function partsOf(request: PullRequestToTell): CommentPart[] {
   const reproduce = rest.pop();
   return [
     needed(heading),
-    needed(
-      verdict.length > longestVerdict ? "**More changed than fits into a sentence.**" : verdict,
-    ),
+    needed(verdict.length > longestVerdict ? "**There are several kinds of changes.**" : verdict),
     link,
     ...rest.map((text) => ({ text, isNeeded: false })),
     ...(reproduce === undefined ? [] : [needed(reproduce)]),

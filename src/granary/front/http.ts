@@ -99,7 +99,7 @@ function answerOthers(request: IncomingMessage, response: ServerResponse): void 
     ? "ok\n"
     : isOurs
       ? `caches are at [/build/ID]${cachePrefix}PROJECT/TOOL/...\n`
-      : "this granary does not answer for that host name\n";
+      : "this granary does not accept requests for this host name\n";
   answerShort(request, response, status, text);
 }
 

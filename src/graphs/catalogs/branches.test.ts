@@ -60,7 +60,9 @@ describe("a branch", () => {
       await expect(setBranch(services, name, written, request, everybody)).rejects.toThrow(
         "is no branch's name",
       );
-      await expect(pushCatalog(services, push, everybody)).rejects.toThrow("is no branch's name");
+      await expect(pushCatalog(services, push, everybody)).rejects.toThrow(
+        "is not the name of a branch",
+      );
     },
   );
 

@@ -84,7 +84,7 @@ describe("a protected branch", () => {
     const elsewhere = alice({ verb: "release", branch: "main" }, { verb: "submit" });
 
     expect(() => requireGrant(elsewhere, "release", where)).toThrow(
-      "alice may not release on release of rxjs: ask somebody who administers the farm for " +
+      "alice may not release on release of rxjs: ask an administrator of the farm to run " +
         "`grange grant add alice release --repository rxjs --branch release`",
     );
     expect(() =>

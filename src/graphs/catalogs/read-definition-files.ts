@@ -120,6 +120,6 @@ export function noDefinitions(sha: string): DefinitionProblems {
 function tooMuch(): Fault {
   return new Fault(
     "resource_exhausted",
-    `the definitions are more than 40 MiB or ${definitionLimits.files} files together`,
+    `the definitions have more than 40 MiB or ${definitionLimits.files} files in total`,
   );
 }

@@ -282,8 +282,12 @@ test.each<[string, unknown, string]>([
   ["/tokens", { principal: "anyone" }, "stands for callers without a token"],
   ["/tokens", { principal: "x", expiresInMs: 5 }, "expiresInMs"],
   ["/grants", { principal: "x", verb: "rule" }, "must be * or one of read, read-logs"],
-  ["/grants", { principal: "x", verb: "administer", repository: "web" }, "would give nothing"],
-  ["/grants", { principal: "x", verb: "sign", branch: "main" }, "would give nothing"],
+  [
+    "/grants",
+    { principal: "x", verb: "administer", repository: "web" },
+    "is a right on the whole farm",
+  ],
+  ["/grants", { principal: "x", verb: "sign", branch: "main" }, "is a right on the whole farm"],
   ["/grants", { principal: "x", verb: "submit", branch: "b".repeat(300) }, "at most 256"],
   ["/keys", { name: "x", publicKey: "ed25519:short" }, "as `grange key create` prints it"],
 ])("%s refuses %j with the reason", async (path, body, reason) => {
@@ -297,7 +301,7 @@ test("the last administrator stays one", async () => {
   const answer = await post("/grants/remove", { principal: "root", verb: "*" }, admin);
 
   expect(answer.status).toBe(409);
-  expect(messageIn(answer)).toContain("nobody could administer this farm any more");
+  expect(messageIn(answer)).toContain("nobody could administer the farm");
 });
 
 describe("a preview on a closed farm", () => {

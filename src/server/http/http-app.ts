@@ -61,7 +61,10 @@ export function httpApp({
   app.route("/", healthRoutes(readiness));
   app.use(async (c, next) => {
     if (!isOurHost(c.req.header("host"), host, farm.publicHost)) {
-      throw new Fault("permission_denied", "this server does not answer for that host name");
+      throw new Fault(
+        "permission_denied",
+        "this server does not accept requests for this host name",
+      );
     }
     if (holdsToken(c.req.url)) {
       throw new Fault(

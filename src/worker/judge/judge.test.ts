@@ -194,7 +194,7 @@ describe("the rules of an action", () => {
   test.each([
     { rules: "{", says: "not JSON" },
     { rules: '{"errors":["(a"]}', says: "not closed" },
-    { rules: '{"errors":["(a)\\\\1"]}', says: "refers back" },
+    { rules: '{"errors":["(a)\\\\1"]}', says: "back reference" },
     { rules: '{"later":1}', says: "cannot be used" },
     { rules: `{"errors":${JSON.stringify(Array(20).fill("a{400}"))}}`, says: "too large together" },
   ])("$rules are refused", ({ rules, says }) => {
