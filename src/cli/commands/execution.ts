@@ -1,11 +1,11 @@
-import { pathOfCall } from "#api/endpoint.ts";
 import type { ExecutionDetail } from "#api/execution.ts";
 import { durationText } from "#core/duration-text.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
 import { chosenLinesOf, type LineOptions, withLineOptions } from "../line-options.ts";
-import { chosenLines, type LogAddresses } from "../log-lines.ts";
+import { logAddressesOfExecution } from "../log-addresses.ts";
+import { chosenLines } from "../log-lines.ts";
 import { printLog } from "../print-log.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
@@ -66,7 +66,7 @@ async function printStream(
   const parts =
     chosen === undefined
       ? executionLog(session.api, id, stream)
-      : chosenLines(session.api, await addressesOf(id, stream), chosen);
+      : chosenLines(session.api, await logAddressesOfExecution(id, stream), chosen);
   if (options.json !== true) {
     await printLog(parts, session.terminal);
     return exitCodes.ok;
@@ -75,17 +75,6 @@ async function printStream(
   for await (const bytes of parts) pieces.push(bytes);
   const text = Buffer.concat(pieces).toString();
   return answer(session, options, { id, stream, text }, () => []);
-}
-
-async function addressesOf(execution: string, stream: "stdout" | "stderr"): Promise<LogAddresses> {
-  const { executionEndpoints } = await import("#api/endpoints/execution-endpoints.ts");
-  return {
-    log: (limit) =>
-      pathOfCall(executionEndpoints.executionLog, { execution }, { stream, limit: String(limit) }),
-    index: pathOfCall(executionEndpoints.executionLogIndex, { execution }, { stream }),
-    search: (search) =>
-      pathOfCall(executionEndpoints.executionLogSearch, { execution }, { stream, ...search }),
-  };
 }
 
 function linesOf(execution: ExecutionDetail): string[] {

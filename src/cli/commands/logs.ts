@@ -1,11 +1,10 @@
-import { pathOfCall } from "#api/endpoint.ts";
 import type { JobDetail } from "#api/graph.ts";
-import type { RunAddress } from "../api/api-client.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
 import { chosenLinesOf, type LineOptions, withLineOptions } from "../line-options.ts";
-import { chosenLines, type LogAddresses } from "../log-lines.ts";
+import { logAddressesOfRun } from "../log-addresses.ts";
+import { chosenLines } from "../log-lines.ts";
 import { followedLog, printLog, storedLog } from "../print-log.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
@@ -66,17 +65,6 @@ function batchToShow({ chunks }: JobDetail, run: number): number | undefined {
   return (bad ?? chunks.batches[0])?.number;
 }
 
-async function addressesOf({ graph, job, run, batch }: RunAddress): Promise<LogAddresses> {
-  const { jobEndpoints } = await import("#api/endpoints/job-endpoints.ts");
-  const params = { graph, job, run: String(run) };
-  const query = batch === undefined ? {} : { batch: String(batch) };
-  return {
-    log: (limit) => pathOfCall(jobEndpoints.runLog, params, { ...query, limit: String(limit) }),
-    index: pathOfCall(jobEndpoints.runLogIndex, params, query),
-    search: (search) => pathOfCall(jobEndpoints.runLogSearch, params, { ...query, ...search }),
-  };
-}
-
 async function printRun(session: Session, graph: string, job: string, options: LogsOptions) {
   const chosen = chosenLinesOf(options);
   const detail = await session.api.job(graph, job);
@@ -101,7 +89,7 @@ async function printRun(session: Session, graph: string, job: string, options: L
     );
   const parts =
     chosen !== undefined
-      ? chosenLines(api, await addressesOf(address), chosen)
+      ? chosenLines(api, await logAddressesOfRun(address), chosen)
       : options.follow === true
         ? followedLog(api, address, terminal)
         : storedLog(api, address);

@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
-import { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import type { InvocationSummary } from "#api/invocation.ts";
 import type { ApiClient } from "../api/api-client.ts";
+import { logAddressesOfExecution } from "../log-addresses.ts";
 import { printableLine } from "../terminal/printable-text.ts";
-import { addressOfExecutionLog, endOfLog, numbered, probableErrorLine } from "./log-excerpt.ts";
+import { endOfLog, firstErrorLine, numbered } from "./log-excerpt.ts";
 import { type Tool, tool } from "./tool.ts";
 
 const project = z.string().max(200).default("default");
@@ -22,6 +21,7 @@ export const buildTools: readonly Tool[] = [
       limit: z.number().int().min(1).max(100).default(20),
     }),
     async run(api, query) {
+      const { invocationEndpoints } = await import("#api/endpoints/invocation-endpoints.ts");
       const { invocations } = await api.call(invocationEndpoints.invocations, { query });
       return { lines: invocations.map(buildLine), data: { builds: invocations } };
     },
@@ -38,6 +38,7 @@ export const buildTools: readonly Tool[] = [
       limit: z.number().int().min(1).max(20).default(5),
     }),
     async run(api, { invocation, project: name, lines, limit }) {
+      const { invocationEndpoints } = await import("#api/endpoints/invocation-endpoints.ts");
       const { actions, next } = await api.call(invocationEndpoints.invocationActions, {
         params: { invocation },
         query: { project: name, state: "failed", limit },
@@ -74,19 +75,24 @@ export const buildTools: readonly Tool[] = [
 
 /** Reads stderr, or stdout where a worker did not separate them. */
 async function whatWentWrong(api: ApiClient, execution: string, most: number) {
+  const { executionEndpoints } = await import("#api/endpoints/execution-endpoints.ts");
   const detail = await api.call(executionEndpoints.execution, { params: { execution } });
-  const read = (stream: "stdout" | "stderr") =>
-    endOfLog(api, addressOfExecutionLog(execution, stream), Math.max(most, 200)).catch(() => ({
-      lines: [],
-      totalLines: 0,
-    }));
-  const stderr = await read("stderr");
-  const log = stderr.lines.length > 0 ? stderr : await read("stdout");
+  const read = async (stream: "stdout" | "stderr") => {
+    const addresses = await logAddressesOfExecution(execution, stream);
+    const [end, errorLine] = await Promise.all([
+      endOfLog(api, addresses, most),
+      firstErrorLine(api, addresses),
+    ]);
+    return { end: end.lines, totalLines: end.totalLines, errorLine: errorLine ?? null };
+  };
+  const nothing = () => ({ end: [], totalLines: 0, errorLine: null });
+  const stderr = await read("stderr").catch(nothing);
+  const log = stderr.totalLines > 0 ? stderr : await read("stdout").catch(nothing);
   return {
     command: detail.command?.arguments.join(" ").slice(0, 2_000),
     message: printableLine(detail.message),
-    errorLine: probableErrorLine(log.lines) ?? null,
-    end: most === 0 ? [] : log.lines.slice(-most),
+    errorLine: log.errorLine,
+    end: log.end,
   };
 }
 

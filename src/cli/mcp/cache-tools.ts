@@ -1,7 +1,4 @@
 import { z } from "zod";
-import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
-import { granaryEndpoints } from "#api/endpoints/granary-endpoints.ts";
-import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import type { Graph, Run } from "#api/graph.ts";
 import { Fault } from "#core/fault.ts";
 import type { ApiClient } from "../api/api-client.ts";
@@ -51,6 +48,7 @@ export const cacheTools: readonly Tool[] = [
     }),
     async run(api, { build, project, limit }) {
       if (build === undefined) {
+        const { granaryEndpoints } = await import("#api/endpoints/granary-endpoints.ts");
         const { builds } = await api.call(granaryEndpoints.granaryBuilds, {
           query: { project, limit },
         });
@@ -73,6 +71,7 @@ export const cacheTools: readonly Tool[] = [
           data: { builds: short },
         };
       }
+      const { granaryEndpoints } = await import("#api/endpoints/granary-endpoints.ts");
       const report = await api.call(granaryEndpoints.granaryBuild, { params: { build } });
       const missed = report.asked.filter(({ because }) => because !== null).slice(0, limit);
       return {
@@ -128,6 +127,7 @@ async function earlierExecution(
     ({ number, executionId }) => number < run.number && executionId !== null,
   );
   if (own?.executionId) return own.executionId;
+  const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
   const graphs = await api.call(graphEndpoints.graphs, {
     query: { repository: graph.repository, before: graph.id, limit: mostEarlierGraphs },
   });
@@ -149,6 +149,7 @@ async function explained(
   limit: number,
   run: Run | undefined,
 ) {
+  const { executionEndpoints } = await import("#api/endpoints/execution-endpoints.ts");
   const { after, before, differences } = await api.call(executionEndpoints.executionComparison, {
     params: { execution: afterId },
     query: { with: beforeId },

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
 import { type PlannedJob, RerunMode } from "#api/rerun.ts";
 import { durationText } from "#core/duration-text.ts";
 import { Fault } from "#core/fault.ts";
@@ -41,6 +40,7 @@ export const changeTools: readonly Tool[] = [
       if (selection === undefined && jobs === undefined) {
         throw new Fault("invalid_argument", "say which jobs: `selection` or `jobs`");
       }
+      const { rerunEndpoints } = await import("#api/endpoints/rerun-endpoints.ts");
       const change = await api.call(rerunEndpoints.retrigger, {
         params: { graph },
         body: {

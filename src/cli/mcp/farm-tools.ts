@@ -1,9 +1,5 @@
 import { z } from "zod";
 import type { CaseComparison } from "#api/benchmark-comparison.ts";
-import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
-import { benchmarkSuiteEndpoints } from "#api/endpoints/benchmark-suite-endpoints.ts";
-import { serverEndpoints } from "#api/endpoints/server-endpoints.ts";
-import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import type { AttentionItem } from "#api/overview.ts";
 import type { Worker } from "#api/worker.ts";
 import { Fault } from "#core/fault.ts";
@@ -21,6 +17,7 @@ export const farmTools: readonly Tool[] = [
       "Shows how many executions wait, how many slots of workers are busy, and what needs attention: failed branches, lost workers, a full store.",
     input: z.object({}),
     async run(api) {
+      const { serverEndpoints } = await import("#api/endpoints/server-endpoints.ts");
       const { farm, attention, graphs } = await api.call(serverEndpoints.overview, {});
       const items = attention.slice(0, 50).map((item) => ({
         kind: item.kind,
@@ -47,6 +44,7 @@ export const farmTools: readonly Tool[] = [
       "Lists the workers: state, slots, size class, what each runs, and why one runs nothing.",
     input: z.object({ limit: z.number().int().min(1).max(500).default(100) }),
     async run(api, { limit }) {
+      const { workerEndpoints } = await import("#api/endpoints/worker-endpoints.ts");
       const all = await api.call(workerEndpoints.workers, {});
       const workers = all.slice(0, limit).map(shortWorker);
       const more = all.length - workers.length;
@@ -73,6 +71,9 @@ export const farmTools: readonly Tool[] = [
       limit: z.number().int().min(1).max(200).default(50).describe("Cases to show"),
     }),
     async run(api, { suite, before, after, metric, limit }) {
+      const { benchmarkHistoryEndpoints } = await import(
+        "#api/endpoints/benchmark-history-endpoints.ts"
+      );
       const compared = await api.call(benchmarkHistoryEndpoints.compareBenchmarks, {
         query: { suite: suite ?? (await onlySuite(api)), before, after, metric },
       });
@@ -110,6 +111,7 @@ export const farmTools: readonly Tool[] = [
 ];
 
 async function onlySuite(api: ApiClient): Promise<string> {
+  const { benchmarkSuiteEndpoints } = await import("#api/endpoints/benchmark-suite-endpoints.ts");
   const { suites } = await api.call(benchmarkSuiteEndpoints.benchmarkSuites, {});
   const [first, ...others] = suites;
   if (first === undefined) throw new Fault("not_found", "the farm has no benchmark suite");

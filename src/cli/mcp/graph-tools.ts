@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import type { GraphSummary, JobSummary, Run } from "#api/graph.ts";
 import { JobState } from "#api/job-state.ts";
 import { durationText } from "#core/duration-text.ts";
 import type { ApiClient } from "../api/api-client.ts";
+import { logAddressesOfRun } from "../log-addresses.ts";
 import { printableLine } from "../terminal/printable-text.ts";
-import { addressOfRunLog, endOfLog, numbered, probableErrorLine } from "./log-excerpt.ts";
+import { endOfLog, firstErrorLine, numbered } from "./log-excerpt.ts";
 import { type Tool, tool } from "./tool.ts";
 
 export const graphArgument = z
@@ -32,6 +32,7 @@ export const graphTools: readonly Tool[] = [
       limit: z.number().int().min(1).max(100).default(20),
     }),
     async run(api, query) {
+      const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
       const graphs = await api.call(graphEndpoints.graphs, { query });
       return { lines: graphs.map(graphLine), data: { graphs: graphs.map(shortGraph) } };
     },
@@ -141,18 +142,18 @@ async function failureOf(api: ApiClient, graph: string, job: string, most: numbe
     return { job, run: null, errorLine: null, errorLineIsGuess: false, end: [], totalLines: 0 };
   }
   // Jobs that the farm runs itself have no log.
-  const log = await endOfLog(
-    api,
-    addressOfRunLog({ graph, job, run: run.number }),
-    Math.max(most, 400),
-  ).catch(() => ({ lines: [], totalLines: 0 }));
+  const addresses = await logAddressesOfRun({ graph, job, run: run.number });
   const [found] = run.errorLines;
+  const [log, guess] = await Promise.all([
+    endOfLog(api, addresses, most),
+    found === undefined ? firstErrorLine(api, addresses) : undefined,
+  ]).catch(() => [{ lines: [], totalLines: 0 }, undefined] as const);
   return {
     job,
     run: shortRun(run),
-    errorLine: found ?? probableErrorLine(log.lines) ?? null,
+    errorLine: found ?? guess ?? null,
     errorLineIsGuess: found === undefined,
-    end: most === 0 ? [] : log.lines.slice(-most),
+    end: log.lines,
     totalLines: log.totalLines,
   };
 }

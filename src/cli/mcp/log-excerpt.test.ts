@@ -1,91 +1,146 @@
 import { expect, test } from "vitest";
-import { endOfLog, linesFrom, logLines, probableErrorLine, searchLog } from "./log-excerpt.ts";
+import { shownLogLine } from "#core/shown-log-line.ts";
+import type { ApiClient } from "../api/api-client.ts";
+import { endOfLog, firstErrorLine, linesFrom, readingsOf, searchLog } from "./log-excerpt.ts";
 
-/** A log that the server answers in pieces of a few bytes. */
-function logOf(text: string, pieceBytes = 7) {
+const addresses = {
+  log: (limit: number) => String(limit),
+  index: "index",
+  search: (query: Readonly<Record<string, string>>) => JSON.stringify(query),
+};
+
+/** A log with an index of blocks of `blockLines` lines, which the server answers in pieces of a few bytes. */
+function logOf(text: string, { blockLines = 4, pieceBytes = 7 } = {}) {
   const all = Buffer.from(text);
-  return {
-    async logAt(_path: string, offset: number) {
-      const bytes = all.subarray(offset, offset + pieceBytes);
+  const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+  const blocks: [number, number][] = [];
+  for (let at = 0; at < Math.max(1, lines.length); at += blockLines)
+    blocks.push([
+      at,
+      Buffer.byteLength(
+        lines
+          .slice(0, at)
+          .map((line) => `${line}\n`)
+          .join(""),
+      ),
+    ]);
+  const read: number[] = [];
+  const matching = ({ text: wanted, errors, most }: Record<string, string>) => {
+    const found = lines.flatMap((line, at) =>
+      (errors === "true" ? /\berror\b/ : new RegExp(wanted ?? "", "i")).test(line) ? [at + 1] : [],
+    );
+    const next = found[Number(most)] ?? null;
+    return { lines: found.slice(0, Number(most)), next };
+  };
+  const api = {
+    async get(schema: { parse(value: unknown): unknown }, path: string) {
+      const answer =
+        path === "index"
+          ? {
+              attempt: 1,
+              complete: true,
+              bytes: all.length,
+              lines: lines.length,
+              blocks,
+              notes: [],
+              groups: [],
+            }
+          : matching(JSON.parse(path) as Record<string, string>);
+      return schema.parse(answer);
+    },
+    async logAt(limit: string, offset: number) {
+      const bytes = all.subarray(offset, offset + Math.min(pieceBytes, Number(limit)));
+      read.push(offset);
       return { bytes, nextOffset: offset + bytes.length, isComplete: false };
     },
-  };
+  } as unknown as Pick<ApiClient, "get" | "logAt">;
+  return { api, read };
 }
 
-async function textsOf(text: string): Promise<string[]> {
-  const texts: string[] = [];
-  for await (const lines of logLines(logOf(text), ""))
-    texts.push(...lines.map((line) => line.text));
-  return texts;
-}
+const numbers = Array.from({ length: 50 }, (_, i) => `n${i + 1}`).join("\n");
+const textsOf = ({ lines }: { readonly lines: readonly { readonly text: string }[] }) =>
+  lines.map(({ text }) => text);
 
 test("lines are whole across the pieces of the server, also within a character", async () => {
-  expect(await textsOf("äöü 日本語 text\nnext\n\nlast")).toEqual([
+  const { api } = logOf("äöü 日本語 text\nnext\n\nlast");
+
+  expect(textsOf(await linesFrom(api, addresses, 1, 10))).toEqual([
     "äöü 日本語 text",
     "next",
     "",
     "last",
   ]);
-  expect(await textsOf("")).toEqual([]);
+  expect(await endOfLog(logOf("").api, addresses, 10)).toEqual({ lines: [], totalLines: 0 });
 });
 
 test("colours, control characters and overwritten progress are not shown", async () => {
   const esc = "\u001b";
-  expect(await textsOf(`10 %\r50 %\r100 %\r\n${esc}[31mred${esc}[0m\u0007\ta\n`)).toEqual([
-    "100 %",
-    "red\ta",
-  ]);
+  const { api } = logOf(`10 %\r50 %\r100 %\r\n${esc}[31mred${esc}[0m\u0007\ta\n`);
+
+  expect(textsOf(await linesFrom(api, addresses, 1, 9))).toEqual(["100 %", "red\ta"]);
+  expect(shownLogLine(`${esc}[1mx`)).toBe("x");
 });
 
-const numbers = Array.from({ length: 50 }, (_, i) => `n${i + 1}`).join("\n");
+test("the end has the last lines and the number of all, and is read without the beginning", async () => {
+  const { api, read } = logOf(numbers);
 
-test("the end has the last lines and the number of all", async () => {
-  const { lines, totalLines } = await endOfLog(logOf(numbers), "", 2);
+  const { lines, totalLines } = await endOfLog(api, addresses, 2);
 
   expect(lines).toEqual([
     { line: 49, text: "n49" },
     { line: 50, text: "n50" },
   ]);
   expect(totalLines).toBe(50);
+  expect(Math.min(...read)).toBeGreaterThan(numbers.indexOf("n48"));
 });
 
-test("lines from a number on end the reading", async () => {
-  expect((await linesFrom(logOf(numbers), "", 9, 3)).map(({ text }) => text)).toEqual([
-    "n9",
-    "n10",
-    "n11",
-  ]);
+test("lines from a number on are read from their block to that of the last one", async () => {
+  const { api, read } = logOf(numbers);
+
+  expect(textsOf(await linesFrom(api, addresses, 9, 3))).toEqual(["n9", "n10", "n11"]);
+  expect(Math.min(...read)).toBe(numbers.indexOf("n9"));
+  expect(Math.max(...read)).toBeLessThan(numbers.indexOf("n13"));
+  expect(await linesFrom(api, addresses, 60, 3)).toEqual({ lines: [], totalLines: 50 });
 });
 
 test("a search has the lines around each match, and counts all of them", async () => {
-  const { matches, totalMatches } = await searchLog(logOf(numbers), "", "N4", {
-    context: 1,
-    most: 2,
-  });
+  const { api } = logOf("a\nb\nFOUND it\nc\nd\nfound again\ne\nfound\n");
 
-  expect(totalMatches).toBe(11);
-  expect(matches).toEqual([
+  const found = await searchLog(api, addresses, "found", { context: 1, most: 2 });
+
+  expect(found).toMatchObject({ totalMatches: 3, isExact: true });
+  expect(found.matches).toEqual([
     {
-      line: 4,
-      text: "n4",
-      before: [{ line: 3, text: "n3" }],
-      after: [{ line: 5, text: "n5" }],
+      line: 3,
+      text: "FOUND it",
+      before: [{ line: 2, text: "b" }],
+      after: [{ line: 4, text: "c" }],
     },
     {
-      line: 40,
-      text: "n40",
-      before: [{ line: 39, text: "n39" }],
-      after: [{ line: 41, text: "n41" }],
+      line: 6,
+      text: "found again",
+      before: [{ line: 5, text: "d" }],
+      after: [{ line: 7, text: "e" }],
     },
   ]);
+  expect(await searchLog(api, addresses, "absent", { context: 1, most: 2 })).toEqual({
+    matches: [],
+    totalMatches: 0,
+    isExact: true,
+  });
 });
 
-test.each([
-  { texts: ["ok", "a.c:1: error: no", "later error"], line: 2 },
-  { texts: ["0 errors", "Failures: 0", "thread 'main' panicked at x"], line: 3 },
-  { texts: ["$ echo error", "fine"], line: undefined },
-])("the probable error of $texts is line $line", ({ texts, line }) => {
-  const lines = texts.map((text, i) => ({ line: i + 1, text }));
+test("the first error of a log is that of the server's search", async () => {
+  const { api } = logOf("ok\nfine\nx.c:1: error - bad\nanother error\n");
 
-  expect(probableErrorLine(lines)?.line).toBe(line);
+  expect(await firstErrorLine(api, addresses)).toEqual({ line: 3, text: "x.c:1: error - bad" });
+  expect(await firstErrorLine(logOf("ok\n").api, addresses)).toBeUndefined();
+});
+
+test("matches near each other are read at once, and distant ones apart", () => {
+  expect(readingsOf([1, 5, 10_000], 2)).toEqual([
+    { from: 1, count: 7, lines: [1, 5] },
+    { from: 9_998, count: 5, lines: [10_000] },
+  ]);
+  expect(readingsOf([], 2)).toEqual([]);
 });

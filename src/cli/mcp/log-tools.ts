@@ -1,15 +1,10 @@
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import type { ApiClient } from "../api/api-client.ts";
+import { logAddressesOfExecution, logAddressesOfRun } from "../log-addresses.ts";
+import type { LogAddresses } from "../log-lines.ts";
 import { graphArgument } from "./graph-tools.ts";
-import {
-  addressOfExecutionLog,
-  addressOfRunLog,
-  endOfLog,
-  linesFrom,
-  numbered,
-  searchLog,
-} from "./log-excerpt.ts";
+import { endOfLog, linesFrom, numbered, searchLog } from "./log-excerpt.ts";
 import { type Tool, tool } from "./tool.ts";
 
 /** Names a log: that of a run of a job, or what an execution wrote. */
@@ -36,15 +31,14 @@ export const logTools: readonly Tool[] = [
       lines: z.number().int().min(1).max(1_000).default(100),
     }),
     async run(api, { from, lines: most, ...which }) {
-      const address = await addressOf(api, which);
-      const part =
-        from === undefined
-          ? await endOfLog(api, address, most)
-          : { lines: await linesFrom(api, address, from, most), totalLines: null };
+      const addresses = await addressesOf(api, which);
+      const part = await (from === undefined
+        ? endOfLog(api, addresses, most)
+        : linesFrom(api, addresses, from, most));
       return {
         lines:
           part.lines.length === 0
-            ? ["There are no such lines in the log."]
+            ? [`There are no such lines: the log has ${part.totalLines} lines.`]
             : part.lines.map((each) => numbered(each)),
         data: { ...part },
       };
@@ -57,18 +51,22 @@ export const logTools: readonly Tool[] = [
       "Finds the lines of a log that contain a text, in upper or lower case, with lines around each. The text is not a pattern.",
     input: z.object({
       ...whichLog,
-      text: z.string().min(1).max(500),
+      text: z
+        .string()
+        .min(1)
+        .max(256)
+        .regex(/^[^\r\n]*$/, "the search works in single lines: remove the line break"),
       context: z.number().int().min(0).max(10).default(2).describe("Lines before and after each"),
       limit: z.number().int().min(1).max(100).default(20),
     }),
     async run(api, { text, context, limit, ...which }) {
-      const found = await searchLog(api, await addressOf(api, which), text, {
+      const found = await searchLog(api, await addressesOf(api, which), text, {
         context,
         most: limit,
       });
       return {
         lines: [
-          `${found.totalMatches} lines contain it.`,
+          `${found.isExact ? "" : "at least "}${found.totalMatches} lines contain it.`,
           ...found.matches.flatMap((match) => [
             "",
             ...match.before.map((each) => numbered(each)),
@@ -82,14 +80,14 @@ export const logTools: readonly Tool[] = [
   }),
 ];
 
-async function addressOf(api: ApiClient, which: WhichLog): Promise<string> {
+async function addressesOf(api: ApiClient, which: WhichLog): Promise<LogAddresses> {
   const { graph, job, run, batch, execution, stream } = which;
-  if (execution !== undefined) return addressOfExecutionLog(execution, stream);
+  if (execution !== undefined) return logAddressesOfExecution(execution, stream);
   if (job === undefined) {
     throw new Fault("invalid_argument", "name the log: `job` with `graph`, or `execution`");
   }
   const number = run ?? (await latestRun(api, graph, job));
-  return addressOfRunLog({ graph, job, run: number, ...(batch === undefined ? {} : { batch }) });
+  return logAddressesOfRun({ graph, job, run: number, ...(batch === undefined ? {} : { batch }) });
 }
 
 async function latestRun(api: ApiClient, graph: string, job: string): Promise<number> {
