@@ -1,6 +1,6 @@
 // Builds the runnable files: the programs and migrations in dist/, the pages in dist/web. Skipped when up to date.
 import { execFile } from "node:child_process";
-import { rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -24,7 +24,7 @@ export async function built({ force = false } = {}) {
 async function programs() {
   const { buildPrograms } = await import("./program-bundles.mjs");
   await buildPrograms();
-  await manPages();
+  await Promise.all([manPages(), completionScripts()]);
 }
 
 /** The built program writes its own man pages. */
@@ -33,6 +33,24 @@ async function manPages() {
   const pages = join(root, "dist/man");
   await rm(pages, { recursive: true, force: true });
   await promisify(execFile)(process.execPath, [program, "man", "--write", pages]);
+}
+
+/** The built program writes its own completion scripts, which it then only has to print. */
+async function completionScripts() {
+  const program = join(root, "dist/grange.js");
+  const directory = join(root, "dist/completion");
+  await rm(directory, { recursive: true, force: true });
+  const scripts = await Promise.all(
+    ["bash", "zsh", "fish"].map(async (shell) => {
+      const options = { maxBuffer: 16 * 1024 * 1024 };
+      const words = [program, "completion", shell];
+      const { stdout } = await promisify(execFile)(process.execPath, words, options);
+      return [shell, stdout];
+    }),
+  );
+  await mkdir(directory);
+  for (const [shell, script] of scripts)
+    await writeFile(join(directory, `grange.${shell}`), script);
 }
 
 async function pages() {

@@ -164,7 +164,7 @@ test("what narrows nothing is refused, and what narrows is kept", async () => {
     "--pool limits only",
   );
   expect(() => requireNarrowingThatCounts({ ...plain, verb: "*", costCap: 1 })).toThrow(
-    "--cost-cap narrows submit, clone, retrigger, activate only, and not '*'",
+    "--cost-cap limits only submit, clone, retrigger, activate, and not '*'",
   );
 });
 

@@ -74,7 +74,7 @@ describe("invalid rules are reported with their line", () => {
       problem: /^7: .*there is no key "minimum" here/,
     },
     { job: "success: { pattern: [a] }", problem: /did you mean "patterns"/ },
-    { job: "failure:\n  crash: { retry: false }", problem: /^6: .*a class is known by patterns/ },
+    { job: "failure:\n  crash: { retry: false }", problem: /^6: .*a class needs patterns/ },
     {
       job: "failure:\n  network: { exit-codes: [75], retry: true }",
       problem: /^6: .*nothing is retried without "retries"/,

@@ -53,7 +53,7 @@ test("the list shows the saved time, loads older builds, and opens one by keyboa
   await page.getByRole("link", { name: "Cache", exact: true }).click();
   await page.getByRole("img", { name: /Requests of builds in 30 days: \d+ % of/ }).waitFor();
   await page.getByText("Prefetched", { exact: true }).waitFor();
-  await page.getByText("The farm’s store has").waitFor();
+  await page.getByText("The farm’s store contains").waitFor();
   const rows = page.locator(".granary-builds > li");
   await rows.nth(49).waitFor();
   await page.getByRole("button", { name: "Load older builds" }).click();

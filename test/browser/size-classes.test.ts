@@ -40,7 +40,7 @@ test("the overview links to a class, and a class to the others of its platform",
   await line.getByText("12 of 12").waitFor();
   await line.getByText("42 s").waitFor();
 
-  await page.getByText("152 are left out").waitFor();
+  await page.getByText("152 are not counted").waitFor();
   await line.getByRole("link").click();
   await page.waitForURL(/\/size-classes\/2\?platform=/);
   await page.getByText("41 queued; a new action would wait 42 s").waitFor();

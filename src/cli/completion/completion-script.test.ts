@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { allCommands, type CommandFacts, withParts } from "../command-facts.ts";
-import { completionScript, type Shell, shells } from "./completion-script.ts";
+import { completionScript } from "./completion-script.ts";
+import { type Shell, shells } from "./shells.ts";
 
 const commands = await allCommands({ entry: "", version: "1.2.3" });
 

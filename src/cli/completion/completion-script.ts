@@ -1,7 +1,5 @@
 import { type CommandFacts, type OptionFacts, withParts } from "../command-facts.ts";
-
-export const shells = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof shells)[number];
+import type { Shell } from "./shells.ts";
 
 /** Returns the script that completes commands, options and values of options in a shell. */
 export function completionScript(shell: Shell, commands: readonly CommandFacts[]): string {

@@ -23,7 +23,7 @@ export function problemOf(reason: unknown): string {
     case "invalid nested repetition operator":
       return `a repetition is repeated, ${part}; use a group`;
     case "invalid repeat count":
-      return `${part} repeats something more than 1000 times, also counting those around it, or has its limits the wrong way round`;
+      return `${part} repeats something more than 1000 times, also counting those around it, or has its limits in the wrong order`;
     case "trailing backslash at end of expression":
       return "it ends with a backslash; write \\\\ for the character";
     case "invalid or unsupported Perl syntax":

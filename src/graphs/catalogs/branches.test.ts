@@ -58,7 +58,7 @@ describe("a branch", () => {
       const push = { files, repository: name, branch: written, dryRun: true };
 
       await expect(setBranch(services, name, written, request, everybody)).rejects.toThrow(
-        "is no branch's name",
+        "is not the name of a branch",
       );
       await expect(pushCatalog(services, push, everybody)).rejects.toThrow(
         "is not the name of a branch",

@@ -77,7 +77,7 @@ function messageIn({ body }: Answer): string {
 
 describe("a header that is not one good token ends the request with 401, also where reading is free", () => {
   test.each<[string, readonly string[], RegExp]>([
-    ["of another farm", [`Bearer grange_${"x".repeat(43)}`], /does not know that token/],
+    ["of another farm", [`Bearer grange_${"x".repeat(43)}`], /does not know this token/],
     ["of another scheme", ["Basic eDp5"], /must be `Bearer ` and one token/],
     ["of nothing", [""], /must be `Bearer ` and one token/],
     ["with letters of elsewhere", [`Bearer grange_${"\u00e9".repeat(43)}`], /must be `Bearer `/],
@@ -273,7 +273,7 @@ test.each(["Root", "ROOT", "Anyone"])(
     const grant = await post("/grants", { principal: name, verb: "submit" }, admin);
 
     expect([token.status, grant.status]).toEqual([409, 409]);
-    expect(messageIn(token)).toContain("differs from it in upper and lower case only");
+    expect(messageIn(token)).toContain("differs only in upper and lower case");
   },
 );
 

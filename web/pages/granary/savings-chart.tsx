@@ -91,8 +91,8 @@ function DaysTable({ days }: { readonly days: readonly SavingsOfDay[] }) {
             <th scope="col">Fetched in time</th>
             <th scope="col">Work saved</th>
             <th scope="col">Waited</th>
-            <th scope="col">Prefetched</th>
-            <th scope="col">Not used</th>
+            <th scope="col">Bytes prefetched</th>
+            <th scope="col">Bytes not used</th>
           </tr>
         </thead>
         <tbody>
