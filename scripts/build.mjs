@@ -4,6 +4,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
 import { root } from "./ensure-installed.mjs";
 import { isCurrent, writeStamp } from "./source-stamp.mjs";
 
@@ -49,8 +50,9 @@ async function completionScripts() {
     }),
   );
   await mkdir(directory);
+  // Compressed, because the package has a limit of size.
   for (const [shell, script] of scripts)
-    await writeFile(join(directory, `grange.${shell}`), script);
+    await writeFile(join(directory, `grange.${shell}.gz`), gzipSync(script, { level: 9 }));
 }
 
 async function pages() {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { Argument } from "commander";
 import type { Describe, Program } from "../command-list.ts";
 import { withExamples } from "../common-options.ts";
@@ -36,7 +37,9 @@ export const describeCompletion: Describe = (command, program) => {
  */
 function builtScript({ entry }: Program, shell: Shell): string | undefined {
   try {
-    return readFileSync(join(entry, "..", "completion", `grange.${shell}`), "utf8");
+    return gunzipSync(
+      readFileSync(join(entry, "..", "completion", `grange.${shell}.gz`)),
+    ).toString();
   } catch {
     return undefined;
   }

@@ -28,8 +28,14 @@ export const describeForge: Describe = (command) => {
       "forge add github owner/name --suite compile",
     ],
     ["check the configuration of a forge", "forge test owner/name"],
-    ["let users with the permission triage request measurements", "forge set owner/name --command bench=triage"],
-    ["let users read here who may read the repository at GitHub", "forge set owner/name --readers read"],
+    [
+      "let users with the permission triage request measurements",
+      "forge set owner/name --command bench=triage",
+    ],
+    [
+      "let users read here who may read the repository at GitHub",
+      "forge set owner/name --readers read",
+    ],
     ["link a principal to an account at GitHub", "forge accounts --link alice=octocat"],
     ["approve one commit of a fork", "forge approve owner/name 7 $(git rev-parse FETCH_HEAD)"],
   ]);

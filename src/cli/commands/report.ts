@@ -27,9 +27,16 @@ export const describeReport: Describe = (command) => {
     .option("--message <text>", "a message for people")
     .option("--run <n>", "the run (default: the current one, or the next)", wholeNumber)
     .option("--number <name=value>", "a number that the run reported; may be repeated", repeated)
-    .option("--output <path=hash/size>", "an output file that is in the project of the graph", repeated)
+    .option(
+      "--output <path=hash/size>",
+      "an output file that is in the project of the graph",
+      repeated,
+    )
     .option("--reporter <name>", "the machine that ran it (default: your name)")
-    .option("--id <id>", "the id of the report: a second report with this id changes nothing (default: random)")
+    .option(
+      "--id <id>",
+      "the id of the report: a second report with this id changes nothing (default: random)",
+    )
     .action((graph: string, job: string, options: ReportOptions) =>
       inSession(options, async (session) => {
         const { jobEndpoints } = await import("#api/endpoints/job-endpoints.ts");

@@ -49,7 +49,9 @@ test("what is no key of ours is told apart", async () => {
   await writeFile(file("rsa"), pem, { mode: 0o600 });
 
   await expect(readKeyFile(file("text"))).rejects.toThrow("does not contain a key");
-  await expect(readKeyFile(file("rsa"))).rejects.toThrow("a key of type rsa; signing needs Ed25519");
+  await expect(readKeyFile(file("rsa"))).rejects.toThrow(
+    "a key of type rsa; signing needs Ed25519",
+  );
   await expect(readKeyFile(file("none"))).rejects.toThrow("cannot read the key");
 });
 
