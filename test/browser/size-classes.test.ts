@@ -44,7 +44,7 @@ test("the overview links to a class, and a class to the others of its platform",
   await line.getByRole("link").click();
   await page.waitForURL(/\/size-classes\/2\?platform=/);
   await page.getByText("41 queued; a new action would wait 42 s").waitFor();
-  await page.getByRole("img", { name: /Busy for .* within 24 hours/ }).waitFor();
+  await page.getByRole("img", { name: /Busy for .* in the last 24 hours/ }).waitFor();
   await page
     .getByRole("navigation", { name: "Other classes" })
     .getByRole("link", { name: "8" })

@@ -3,7 +3,7 @@ import type { InvocationSummary } from "#api/invocation.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { logAddressesOfExecution } from "../log-addresses.ts";
 import { printableLine } from "../terminal/printable-text.ts";
-import { endOfLog, firstErrorLine, numbered } from "./log-excerpt.ts";
+import { logOfFailure, noLog, numbered } from "./log-excerpt.ts";
 import { type Tool, tool } from "./tool.ts";
 
 const project = z.string().max(200).default("default");
@@ -77,22 +77,15 @@ export const buildTools: readonly Tool[] = [
 async function whatWentWrong(api: ApiClient, execution: string, most: number) {
   const { executionEndpoints } = await import("#api/endpoints/execution-endpoints.ts");
   const detail = await api.call(executionEndpoints.execution, { params: { execution } });
-  const read = async (stream: "stdout" | "stderr") => {
-    const addresses = await logAddressesOfExecution(execution, stream);
-    const [end, errorLine] = await Promise.all([
-      endOfLog(api, addresses, most),
-      firstErrorLine(api, addresses),
-    ]);
-    return { end: end.lines, totalLines: end.totalLines, errorLine: errorLine ?? null };
-  };
-  const nothing = () => ({ end: [], totalLines: 0, errorLine: null });
-  const stderr = await read("stderr").catch(nothing);
-  const log = stderr.totalLines > 0 ? stderr : await read("stdout").catch(nothing);
+  const read = async (stream: "stdout" | "stderr") =>
+    logOfFailure(api, await logAddressesOfExecution(execution, stream), most).catch(() => noLog);
+  const stderr = await read("stderr");
+  const log = stderr.totalLines > 0 ? stderr : await read("stdout");
   return {
     command: detail.command?.arguments.join(" ").slice(0, 2_000),
     message: printableLine(detail.message),
-    errorLine: log.errorLine,
-    end: log.end,
+    errorLine: log.errorLine ?? null,
+    end: log.lines,
   };
 }
 

@@ -5,7 +5,7 @@ import { durationText } from "#core/duration-text.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { logAddressesOfRun } from "../log-addresses.ts";
 import { printableLine } from "../terminal/printable-text.ts";
-import { endOfLog, firstErrorLine, numbered } from "./log-excerpt.ts";
+import { logOfFailure, noLog, numbered } from "./log-excerpt.ts";
 import { type Tool, tool } from "./tool.ts";
 
 export const graphArgument = z
@@ -141,17 +141,14 @@ async function failureOf(api: ApiClient, graph: string, job: string, most: numbe
   if (run === undefined) {
     return { job, run: null, errorLine: null, errorLineIsGuess: false, end: [], totalLines: 0 };
   }
-  // Jobs that the farm runs itself have no log.
   const addresses = await logAddressesOfRun({ graph, job, run: run.number });
   const [found] = run.errorLines;
-  const [log, guess] = await Promise.all([
-    endOfLog(api, addresses, most),
-    found === undefined ? firstErrorLine(api, addresses) : undefined,
-  ]).catch(() => [{ lines: [], totalLines: 0 }, undefined] as const);
+  // Jobs that the farm runs itself have no log.
+  const log = await logOfFailure(api, addresses, most).catch(() => noLog);
   return {
     job,
     run: shortRun(run),
-    errorLine: found ?? guess ?? null,
+    errorLine: found ?? log.errorLine ?? null,
     errorLineIsGuess: found === undefined,
     end: log.lines,
     totalLines: log.totalLines,

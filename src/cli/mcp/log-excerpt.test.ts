@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { shownLogLine } from "#core/shown-log-line.ts";
 import type { ApiClient } from "../api/api-client.ts";
-import { endOfLog, firstErrorLine, linesFrom, readingsOf, searchLog } from "./log-excerpt.ts";
+import { endOfLog, linesFrom, logOfFailure, readingsOf, searchLog } from "./log-excerpt.ts";
 
 const addresses = {
   log: (limit: number) => String(limit),
@@ -130,11 +130,21 @@ test("a search has the lines around each match, and counts all of them", async (
   });
 });
 
-test("the first error of a log is that of the server's search", async () => {
-  const { api } = logOf("ok\nfine\nx.c:1: error - bad\nanother error\n");
+test("the error of a failure is found in the end of the log, or else by the server's search", async () => {
+  const failed = logOf("ok\nfine\nx.c:1: error - bad\nlast\n");
+  const early = logOf(`error in the beginning\n${"fine\n".repeat(500)}`);
 
-  expect(await firstErrorLine(api, addresses)).toEqual({ line: 3, text: "x.c:1: error - bad" });
-  expect(await firstErrorLine(logOf("ok\n").api, addresses)).toBeUndefined();
+  expect(await logOfFailure(failed.api, addresses, 1)).toEqual({
+    lines: [{ line: 4, text: "last" }],
+    totalLines: 4,
+    errorLine: { line: 3, text: "x.c:1: error - bad" },
+  });
+  expect(await logOfFailure(early.api, addresses, 0)).toEqual({
+    lines: [],
+    totalLines: 501,
+    errorLine: { line: 1, text: "error in the beginning" },
+  });
+  expect((await logOfFailure(logOf("ok\n").api, addresses, 1)).errorLine).toBeUndefined();
 });
 
 test("matches near each other are read at once, and distant ones apart", () => {

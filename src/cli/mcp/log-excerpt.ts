@@ -1,4 +1,5 @@
 import { LogIndex, LogMatches, mostLogBytes } from "#api/log.ts";
+import { findErrorLines } from "#core/error-lines.ts";
 import { shownLogLine } from "#core/shown-log-line.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import type { LogAddresses } from "../log-lines.ts";
@@ -78,11 +79,35 @@ export async function searchLog(
   return { matches, totalMatches: found.lines.length, isExact: found.next === null };
 }
 
-/** Returns the first line that reports an error by the general rule; undefined when there is none. */
-export async function firstErrorLine(
+/** Lines at the end of a log in which the error is looked for first. */
+const errorLinesAtEnd = 400;
+
+interface LogOfFailure extends LogEnd {
+  /** The line of the error; undefined when none looks like one. */
+  readonly errorLine: LogLine | undefined;
+}
+
+/** What is shown where a failure has no log. */
+export const noLog: LogOfFailure = { lines: [], totalLines: 0, errorLine: undefined };
+
+/**
+ * Returns the last lines of the log of a failure, and the line of the error.
+ *
+ * The rule for the end of a log knows the forms of many tools. When it finds nothing there, the server searches the
+ * whole log by the general rule.
+ */
+export async function logOfFailure(
   api: Api,
   addresses: LogAddresses,
-): Promise<LogLine | undefined> {
+  most: number,
+): Promise<LogOfFailure> {
+  const end = await endOfLog(api, addresses, Math.max(most, errorLinesAtEnd));
+  const [at] = findErrorLines(end.lines.map(({ text }) => text));
+  const errorLine = at === undefined ? await firstErrorLine(api, addresses) : end.lines[at];
+  return { ...end, lines: most === 0 ? [] : end.lines.slice(-most), errorLine };
+}
+
+async function firstErrorLine(api: Api, addresses: LogAddresses): Promise<LogLine | undefined> {
   const found = await api.get(LogMatches, addresses.search({ errors: "true", most: "1" }));
   const [first] = found.lines;
   if (first === undefined) return undefined;
