@@ -83,7 +83,9 @@ export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
             label="the digest of the image"
           />
         )}
-        <span title="The worker stops it after this time">at most {durationText(execution.timeoutMs)}</span>
+        <span title="The worker stops it after this time">
+          at most {durationText(execution.timeoutMs)}
+        </span>
         {execution.priority === 0 ? null : <span>priority {execution.priority}</span>}
         {execution.sizeClass === 1 ? null : <span>size class {execution.sizeClass}</span>}
         <Copyable
