@@ -81,7 +81,7 @@ function ClassLine({ platform, of }: { readonly platform: string; readonly of: S
 
 export function waitText(ms: number | null): string {
   if (ms === null) return "–";
-  return ms === 0 ? "not" : durationText(ms);
+  return ms === 0 ? "none" : durationText(ms);
 }
 
 export function workersWords({ workers, draining, silent }: SizeClassNow): string {
