@@ -92,6 +92,6 @@ async function useTokenFiles(token: string): Promise<void> {
 
   expect(made.principal).toBe("ci");
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain("holds no token");
+  expect(refused.stderr).toContain("contains no token");
   expect(refused.stderr).not.toContain("secret");
 }

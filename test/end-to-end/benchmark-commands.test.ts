@@ -109,7 +109,7 @@ test("a mistake in a suite is reported with file and line, and nothing of it is 
 
   await write("toy.yml", good);
   expect(await told(["bench", "suite", "check"])).toContain("1 test cases on each target");
-  expect(await told(["bench", "suite", "push"])).toContain("is pushed");
+  expect(await told(["bench", "suite", "push"])).toContain("was pushed");
   expect(await told(["bench", "suite", "push"])).toContain("exists already");
   expect(await told(["bench", "suite", "show", "toy"])).toContain("add");
 });

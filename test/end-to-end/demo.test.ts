@@ -156,7 +156,7 @@ test("a machine without a C compiler runs everything else, and the output names 
 
   expect(lastLine(ended)).toMatchObject({ state: "succeeded", failed: 0 });
   expect(ended.code).toBe(0);
-  expect(ended.stderr).toMatch(/Left out: .* no C compiler/);
+  expect(ended.stderr).toMatch(/Not included: .* no C compiler/);
   expect(ended.stderr).toContain("c/left-out");
   expect(ended.stderr).not.toContain("c/build");
   expect(await processesWith(data)).toEqual([]);

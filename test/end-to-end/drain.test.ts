@@ -73,7 +73,7 @@ test("drain --wait returns when a worker's jobs have ended, and the worker has r
     { pattern: "worker-1", reason: "" },
   ]);
   const ended = await runGrange(["drain", "worker-1", "--end", ...at()]);
-  expect(ended.stdout).toContain("another one holds for 1 of them");
+  expect(ended.stdout).toContain("another drain still applies to 1 of these workers");
   expect(await drains("worker-*", "--end")).toEqual([]);
   expect((await farm.untilOver(second)).state).toBe("succeeded");
   expect((await runGrange(["drain", ...at()])).stdout).toBe("No worker is drained.\n");

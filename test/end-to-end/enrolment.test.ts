@@ -147,7 +147,7 @@ test("an enrolment is checked completely before anything is created", async () =
   });
 
   expect(poolOfGranary.stderr).toContain("a pool is what workers serve");
-  expect(lonely.stderr).toContain("add --enrol");
+  expect(lonely.stderr).toContain("need --enrol");
   expect(person.stderr).toContain("owner is a person here");
   expect(worthless.stderr).toContain("--pool limits only");
 });
@@ -260,5 +260,7 @@ test("grange up stores its owner's token, and commands in its directory use it",
   const options = ["--data", data, "--repo", repository.path, "--port", "0", "--once"];
   const { stderr, code } = await runGrange(["up", ...options]);
   expect(code).toBe(0);
-  expect(stderr).toMatch(/signed in as its owner: http:\/\/127\.0\.0\.1:\d+\/sign-in#code=\S+/);
+  expect(stderr).toMatch(
+    /signs one browser in as the owner, once: http:\/\/127\.0\.0\.1:\d+\/sign-in#code=\S+/,
+  );
 });

@@ -50,7 +50,7 @@ describe("grange simulate size-classes", () => {
 
     const told = await runGrange([...simulate, "--trace", file, "--strategy", "grange"]);
 
-    expect(told.stdout).toContain("1 of them have only been seen on one CPU");
+    expect(told.stdout).toContain("1 of them have been seen on only one CPU");
   });
 
   test.each([

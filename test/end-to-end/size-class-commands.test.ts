@@ -80,7 +80,7 @@ test("classes are listed with load, cost and saving", async () => {
 
   expect(text).toMatch(/^ISA=x86-64, OSFamily=linux\n/);
   expect(text).toMatch(/^ {2}2 +2 +3\.73 GiB +2\.00 +3 +12 of 12 +41 +42\.0 s +23 % /m);
-  expect(text).toContain("saved about 12,010 (estimated, 5,518 executions; 152 are left out");
+  expect(text).toContain("saved about 12,010 (estimated, 5,518 executions; 152 are not counted");
   expect(SizeClasses.parse(await json("size-classes")).platforms).toHaveLength(2);
 });
 

@@ -114,14 +114,14 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
 
     const other = await runGrange(call("plain", "--slots", "7"));
     expect(other.code).toBe(1);
-    expect(other.stderr).toMatch(/a worker plain with other settings runs there already.*--stop/);
+    expect(other.stderr).toMatch(/a worker plain with other settings is already running.*--stop/);
 
     const shown = await runGrange(call("plain", "--status"));
     expect(shown.stdout).toContain(`the worker plain runs for ${farm.url} (process ${first?.pid}`);
     const stopped = await runGrange(call("plain", "--stop"));
     expect(stopped.stdout).toContain("stopped the worker plain");
     const gone = await runGrange(call("plain", "--status"));
-    expect(gone.stdout).toContain("no worker plain runs there");
+    expect(gone.stdout).toContain("there is no worker plain on that machine");
   });
 
   test("for one job ends by itself after its result is delivered", async () => {
@@ -190,7 +190,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     {
       what: "a key that is not let in",
       args: () => [...call("no"), "--ssh-key", sshd.wrongKey],
-      says: /does not let this user in.*--ssh-key/,
+      says: /does not accept this user.*--ssh-key/,
     },
     {
       what: "an unknown host key",
@@ -213,14 +213,14 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     await runGrange(call("astray", "--stop"));
 
     expect(closed).toMatchObject({ code: 1 });
-    expect(closed.stderr).toMatch(/no ssh server listens on that port/);
+    expect(closed.stderr).toMatch(/no ssh server listens on this port/);
     expect(lost.stdout).toMatch(/it cannot reach the farm at http:\/\/127.0.0.1:1.*ECONNREFUSED/);
   });
 
   test.each([
     { node: undefined, says: /has no node on the PATH that ssh gives: install Node 20/ },
     { node: "echo v18.19.1", says: /has Node 18.19.1, which is too old/ },
-    { node: "echo nodal", says: /is not Node: it says nodal/ },
+    { node: "echo nodal", says: /is not Node: it prints nodal/ },
   ])("says what to do where Node is $node", async ({ node, says }) => {
     const bin = await mkdtemp(join(tmpdir(), "grange-bin-"));
     await chmod(bin, 0o755);
@@ -265,7 +265,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
     await chmod(open, 0o777);
     const refused = await runGrange([...call("wary"), "--remote-directory", open]);
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/others may write to it.*--remote-directory/);
+    expect(refused.stderr).toMatch(/other users can write to it.*--remote-directory/);
 
     await chmod(open, 0o700);
     const within = [...call("wary", "--json"), "--remote-directory", open];
@@ -286,7 +286,7 @@ describe("a worker over ssh", { ...needs(sshServer) }, () => {
 
     await sshd.cutConnections();
 
-    await tunnel.note((line) => line.includes("the worker there has ended"));
+    await tunnel.note((line) => line.includes("the worker has ended"));
     expect((await tunnel.finished).code).toBe(0);
   });
 

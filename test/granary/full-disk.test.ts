@@ -71,7 +71,7 @@ test("a full disk is reported, and existing results are served", {
   const [first, second] = ran.stdout.split(/^(?=made)/m).slice(1);
   expect(first).toMatch(/^made 3\n/);
   expect(second).toMatch(/^made 1\n/);
-  expect(second).toContain("4 results: 3 here before they were asked for, 1 made");
+  expect(second).toContain("4 results: 3 here before they were requested, 1 made");
   expect(second).toMatch(/the granary's disk: 1 write failed.* \(see `grange granary status`/);
   expect(second).toMatch(/disk: 1 write failed.* since the granary was started, .*: no space /);
 });

@@ -131,7 +131,7 @@ function checkedLines({ file, suite, digest, cases, problems }: Checked): string
 
 function listLines(suites: readonly SuiteView[]): string[] {
   if (suites.length === 0)
-    return ["There is none; `grange bench suite push` gives those of a checkout to the farm."];
+    return ["None. `grange bench suite push` stores those of a checkout at the farm."];
   return tableLines([
     ["suite", "digest", "benchmarks", "artifacts", "measured", "changed", "by"],
     ...suites.map((each) => [
