@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
@@ -124,10 +124,14 @@ describe(
       chmodSync(farm.dataDir, 0o711);
       mkdirSync(join(farm.dataDir, "ordinary"));
       chmodSync(join(farm.dataDir, "ordinary"), 0o777);
+      // Another user may be unable to read the checkout, such as one in the home directory of root.
+      const file = join(farm.dataDir, "grange-worker.mjs");
+      copyFileSync("dist/grange-worker.mjs", file);
       const start = (who: string, within: readonly string[]) =>
         farm.startWorker({
           name: who,
           within,
+          file,
           data: who,
           env: {
             ...env,

@@ -38,6 +38,8 @@ interface WorkerOptions {
   /** Directories that jobs do not see. */
   readonly hide?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The worker's single file, where the checkout is closed to the worker's user. */
+  readonly file?: string;
   /** A program with arguments; it runs the worker's command line, which follows them. */
   readonly within?: readonly string[];
   /** The name of its data directory in that of the farm; usually all workers share one. */
@@ -84,8 +86,7 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
       const [program = "", ...args] = [
         ...within,
         process.execPath,
-        grange,
-        "worker",
+        ...(worker.file === undefined ? [grange, "worker"] : [worker.file]),
         "--server",
         worker.server ?? url,
         "--name",
