@@ -95,16 +95,20 @@ async function runOf(job: string): Promise<Run> {
   return run;
 }
 
-test.each(["climbs", "absolute"])(
-  "an output that is a symlink leading out is refused by name: %s",
-  async (job) => {
-    const run = await runOf(job);
+test("an output that is a symlink climbing out is refused by name", async () => {
+  const run = await runOf("climbs");
 
-    expect(run).toMatchObject({ outcome: "failed", outputs: [] });
-    expect(run.message).toMatch(/out/);
-    expect(run.message).toMatch(/etc\/passwd|leads out|climbs|absolute/);
-  },
-);
+  expect(run).toMatchObject({ outcome: "failed", outputs: [] });
+  expect(run.message).toMatch(/out/);
+  expect(run.message).toMatch(/etc\/passwd|leads out|climbs/);
+});
+
+test("an output that is a symlink with an absolute target is stored as a link, and not followed", async () => {
+  expect(await runOf("absolute")).toMatchObject({
+    outcome: "succeeded",
+    outputs: [{ path: "out", kind: "symlink", digest: null, sizeBytes: null }],
+  });
+});
 
 test("an output that is a fifo is refused, and no process waits for it", async () => {
   const run = await runOf("fifo");
@@ -163,5 +167,5 @@ test("a job that starts processes without end reaches its limit, and the worker 
   expect(runList).toMatchObject([{ outcome: "failed", attempt: 1 }]);
   expect(await farm.log(id, "multiplies")).not.toContain("all began");
   const next = await farm.submit({ repository: repository.path });
-  expect((await farm.untilOver(next.id)).counts.succeeded).toBe(2);
+  expect((await farm.untilOver(next.id)).counts.succeeded).toBe(3);
 });
