@@ -82,6 +82,7 @@ async function mainProgram(shared) {
     chunkNames: "[name]-[hash]",
     // A server compiles 6 MB of code at its start. Names are kept for stack traces; `node --enable-source-maps` shows
     // the lines of the sources. Lines are short, because Node prints the line of an error.
+    minifySyntax: true,
     minifyWhitespace: true,
     lineLimit: 160,
     sourcemap: true,
@@ -118,9 +119,8 @@ function singleFile(shared, { entry, outfile, firstLine }) {
     entryPoints: [entry],
     outfile,
     target: "node20.3",
-    // Half the size, because it is sent over possibly slow connections.
-    minifySyntax: true,
-    minifyWhitespace: true,
+    // A third of the size, because it is sent over possibly slow connections. Errors are printed by their messages.
+    minify: true,
     banner: { js: [firstLine, defineRequire].join("\n") },
   });
 }

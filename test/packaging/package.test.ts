@@ -94,7 +94,7 @@ test("the package contains each file of the demo project, hidden ones too", asyn
 
 test("the package contains nothing else: no sources, tests, source maps or local files", () => {
   const expected =
-    /^(?:LICENSE|README\.md|package\.json|bin\/grange\.mjs|dist\/[^/]+\.(?:js|mjs|cjs)|dist\/sbom\.cdx\.json|dist\/(?:demo-project|man|migrations|web)\/.+|docs\/schema\/.+|proto\/.+\.proto)$/;
+    /^(?:LICENSE|README\.md|package\.json|bin\/grange\.mjs|dist\/[^/]+\.(?:js|mjs|cjs)|dist\/sbom\.cdx\.json|dist\/(?:completion|demo-project|man|migrations|web)\/.+|docs\/schema\/.+|proto\/.+\.proto)$/;
   const unexpected = packed.files
     .map((file) => file.path)
     .filter((path) => !expected.test(path) || /\.(?:map|pem|key|env)$/.test(path))
