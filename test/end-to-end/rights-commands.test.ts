@@ -59,7 +59,7 @@ test("a role is made, given, explained and removed with commands", async () => {
     code: 1,
     stderr: expect.stringContaining("choose another name"),
   });
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('"look" is no verb') });
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('"look" is not a verb') });
 });
 
 test("commands say who may do what at a place, and what somebody may do, and by which grant", async () => {
@@ -87,5 +87,5 @@ test("commands say who may do what at a place, and what somebody may do, and by 
     ["api", ["read", "read-logs", "read-sources"]],
   ]);
   expect(text.stdout).toMatch(/carol +read, read-logs, read-sources +role:viewer +web/);
-  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('"look" is no verb') });
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('"look" is not a verb') });
 });
