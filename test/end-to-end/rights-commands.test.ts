@@ -59,7 +59,10 @@ test("a role is made, given, explained and removed with commands", async () => {
     code: 1,
     stderr: expect.stringContaining("choose another name"),
   });
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('"look" is not a verb') });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('"look" is not a verb'),
+  });
 });
 
 test("commands say who may do what at a place, and what somebody may do, and by which grant", async () => {

@@ -55,5 +55,5 @@ test("a build finds no secret of the farm: no key, no token, no secret of anothe
   expect(found).not.toContain(inTheEnvironment);
   expect(found).toContain("[]");
   expect(found).not.toMatch(/farm\.key|secrets\.key|server\.lock/);
-  expect((await built.run("names")).message).toContain("RELEASE_KEY is not given");
+  expect((await built.run("names")).message).toContain("RELEASE_KEY is not available");
 });

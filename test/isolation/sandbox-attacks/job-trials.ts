@@ -48,8 +48,11 @@ export const jobTrials = (scene: Pick<Scene, "mark">) =>
       job: { script: "ulimit -c unlimited; sh -c 'kill -SEGV $$'; exit 0" },
       isHeld: ({ outcome }) => outcome === Outcome.SUCCEEDED,
     },
-    "declares an output that links to a file of the machine":
-      refusedOutput("ln -s /etc/passwd out"),
+    "declares an output that links to a file of the machine": {
+      job: { script: "ln -s /etc/passwd out", command: { outputPaths: ["out"] } },
+      // The link is stored, and never followed: no content of the machine's file leaves it.
+      isHeld: ({ outputs }) => outputs.length === 0,
+    },
     "declares an output that links out of its tree": refusedOutput(
       "mkdir out; ln -s ../../../../../../etc/passwd out/f",
     ),
