@@ -83,7 +83,7 @@ test(
     expect(result).toMatchObject({ state: "succeeded", failed: 0, hits: 0 });
     const measured = await first.note((line) => line.includes("benchmarks of 6 commits"));
     expect(measured).toContain("commit 5 is slower in 3 of 3 cases");
-    await first.note((line) => line.includes("stays up"));
+    await first.note((line) => line.includes("keeps running"));
 
     const { origin } = new URL(result.url);
     const api = apiClient(origin);
@@ -135,7 +135,7 @@ test(
 
     const second = startDemo(data);
     const again = JSON.parse(await second.line((line) => line.startsWith("{"))) as Totals;
-    await second.note((line) => line.includes("stays up"));
+    await second.note((line) => line.includes("keeps running"));
     second.signal("SIGINT");
     const { stderr } = await second.finished;
 
@@ -195,12 +195,12 @@ test("a port in use is reported before the demo is created", async () => {
   holder.close();
 
   expect(code).toBe(1);
-  expect(stderr).toContain(`port ${port} is taken`);
+  expect(stderr).toContain(`port ${port} is in use`);
 });
 
 test("outside of a repository, `up` describes what to do and mentions the demo", async () => {
   const { code, stderr } = await runGrange(["up", "--port", "0"], { cwd: tmpdir() });
 
   expect(code).toBe(1);
-  expect(stderr).toMatch(/no Git repository.*grange up --demo/);
+  expect(stderr).toMatch(/not a Git repository.*grange up --demo/);
 });

@@ -54,7 +54,7 @@ test("drain --wait returns when a worker's jobs have ended, and the worker has r
 
   // When it is drained, and another graph is submitted
   const draining = startGrange(["drain", "worker-*", "--reason", "new disks", "--wait", ...at()]);
-  await draining.note((line) => line.includes("Waits for 1 to end"));
+  await draining.note((line) => line.includes("Waiting for 1 to finish"));
   const second = await submit(definitions.quick);
   await grangeJson(["cancel", first, ...at()]);
   const { code, stdout } = await draining.finished;
