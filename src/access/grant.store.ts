@@ -43,7 +43,7 @@ export function grantsOf(tx: Tx, principal: string): Promise<Grant[]> {
 
 /**
  * Returns all rights of principals: their own, the right to read that callers without a token have, and rights to read
- * that were lent for a limited time.
+ * that were given for a limited time.
  */
 export function effectiveGrants(tx: Tx, principals: readonly string[]): Promise<Grant[]> {
   return tx.many(
@@ -55,7 +55,7 @@ export function effectiveGrants(tx: Tx, principals: readonly string[]): Promise<
         where principal = any(${principals}) or (principal = ${anyone} and verb = any(${readingVerbs}))
         union all
         select verb, repository, '*', null, false, null, null, null, null, null, repository || verb
-        from lent_right cross join unnest(${readingVerbs}::text[]) as verb
+        from temporary_right cross join unnest(${readingVerbs}::text[]) as verb
         where principal = any(${principals}) and until > now()
       ) as in_force
       order by id, place
@@ -83,20 +83,20 @@ export function listGrants(tx: Tx): Promise<GrantRule[]> {
   );
 }
 
-/** The same with the rights that are lent now. Their `createdBy` is the lender. */
+/** The same with the temporary rights. Their `createdBy` is the source. */
 export async function listRightsInForce(tx: Tx): Promise<GrantRule[]> {
-  const lent = await tx.many(
+  const temporary = await tx.many(
     GrantRule,
     sql`
       select principal, verb, repository, '*' as branch, null as "priorityCap", false as top,
         null as pool, null as label, null as "sizeClassCap", null as "costCap",
-        lent_at as "createdAt", lender as "createdBy"
-      from lent_right cross join unnest(${readingVerbs}::text[]) as verb
+        given_at as "createdAt", source as "createdBy"
+      from temporary_right cross join unnest(${readingVerbs}::text[]) as verb
       where until > now()
       order by principal, repository, verb
     `,
   );
-  return [...(await listGrants(tx)), ...lent];
+  return [...(await listGrants(tx)), ...temporary];
 }
 
 /** Grants a right. Granting it twice has no further effect. Returns false when it existed. */

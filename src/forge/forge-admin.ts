@@ -1,4 +1,4 @@
-import { endLentRights } from "#access/lent-right.store.ts";
+import { endTemporaryRights } from "#access/temporary-right.store.ts";
 import type { ForgePolicyChange } from "#api/forge.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
@@ -102,7 +102,7 @@ export async function forgetRepository(services: AdminServices, written: string)
   return services.db.transaction(async (tx) => {
     const { name, kind } = await requireWatched(tx, written);
     await removeRepository(tx, name);
-    await endLentRights(tx, { repository: name, lender: kind });
+    await endTemporaryRights(tx, { repository: name, source: kind });
     await services.record(tx, { what: "stop watching a repository", repository: name });
     return name;
   });
@@ -121,7 +121,7 @@ export async function setPolicy(
     if (changed.readers !== policy.readers) {
       // Each principal is asked for anew, under the new rule.
       await forgetReadings(tx, { repository: name });
-      await endLentRights(tx, { repository: name, lender: kind });
+      await endTemporaryRights(tx, { repository: name, source: kind });
     }
     await services.record(tx, {
       what: "change the settings of a repository",
@@ -132,7 +132,7 @@ export async function setPolicy(
   });
 }
 
-/** Links a principal with its account at a forge. What an earlier account lent to it ends. */
+/** Links a principal with its account at a forge. Rights from an earlier account end. */
 export async function setAccount(
   services: AdminServices,
   wanted: Omit<ForgeAccount, "linkedAt">,

@@ -104,7 +104,7 @@ export const forgeEndpoints = {
     method: "POST",
     path: "/forge/accounts/remove",
     right: rightOnFarm("administer"),
-    summary: "What the account lent to the principal ends at once.",
+    summary: "The rights that the principal has from this account end at once.",
     body: UnlinkForgeAccount,
     answer: json(UnlinkForgeAccount),
   }),

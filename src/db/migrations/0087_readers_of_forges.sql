@@ -1,16 +1,16 @@
 -- Who may read a repository can follow the permission at its forge.
 
--- Rights to read for a limited time, beside grants: whoever knows the reason renews them.
-create table lent_right (
+-- Rights to read for a limited time, in addition to grants: their source renews them.
+create table temporary_right (
   principal text not null,
   -- The name of one repository, not a pattern.
   repository text not null,
-  -- Who lends it, such as `github`.
-  lender text not null,
-  lent_at timestamptz not null default now(),
+  -- Where the right comes from, such as `github`.
+  source text not null,
+  given_at timestamptz not null default now(),
   until timestamptz not null,
-  primary key (principal, repository, lender),
-  constraint a_lent_right_is_for_one_repository check (repository <> '' and position('*' in repository) = 0)
+  primary key (principal, repository, source),
+  constraint a_temporary_right_is_for_one_repository check (repository <> '' and position('*' in repository) = 0)
 );
 
 -- The account of a principal at a kind of forge.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dueReading, lentUntil, readingTimes } from "./due-readings.ts";
+import { dueReading, permittedUntil, readingTimes } from "./due-readings.ts";
 
 const checkedAt = new Date("2026-01-01T00:00:00Z");
 const after = (minutes: number) => new Date(checkedAt.getTime() + minutes * 60_000);
@@ -26,7 +26,7 @@ test.each([
   ["none", "read", false],
   ["admin", "nobody", false],
 ] as const)("%s where %s is needed lets read: %s", (permission, needed, may) => {
-  const until = lentUntil({ permission, checkedAt }, needed, readingTimes);
+  const until = permittedUntil({ permission, checkedAt }, needed, readingTimes);
 
   expect(until).toEqual(may ? after(15) : undefined);
 });

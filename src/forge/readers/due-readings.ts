@@ -34,7 +34,7 @@ export function dueReading(
 }
 
 /** Returns until when a permission allows to read; undefined: it does not. */
-export function lentUntil(
+export function permittedUntil(
   { permission, checkedAt }: Reading,
   needed: NeededPermission,
   { trustMs }: ReadingTimes,

@@ -40,7 +40,7 @@ const admin = (): AdminServices => ({
 beforeEach(async () => {
   // A private farm.
   await db.run(sql`delete from grant_rule`);
-  await db.run(sql`truncate forge_repository, forge_account, lent_right cascade`);
+  await db.run(sql`truncate forge_repository, forge_account, temporary_right cascade`);
   shiftMs = 0;
   forge = memoryForge();
   readers = openForgeReaders({ db, clock, logger, forges: [forge] });
@@ -109,7 +109,7 @@ test("a forge that does not answer denies once the last answer is 15 minutes old
   forge.fails = () => true;
   shiftMs = 0;
   const soon = await mayRead("alice");
-  await db.run(sql`update lent_right set until = until - interval '2 minutes'`);
+  await db.run(sql`update temporary_right set until = until - interval '2 minutes'`);
   await db.run(sql`update forge_reading set checked_at = checked_at - interval '2 minutes'`);
   const late = await mayRead("alice");
 
@@ -188,7 +188,7 @@ test("the right ends at once with the link, the policy and the watch", async () 
   forge.permissions.set("octocat", "read");
   const rights = async () => (await effectiveGrants(db, ["alice"])).length;
   await mayRead("alice");
-  const lent = await rights();
+  const given = await rights();
   await removeAccount(admin(), { principal: "alice", kind: "github" });
   const unlinked = await rights();
   await setAccount(admin(), {
@@ -207,10 +207,10 @@ test("the right ends at once with the link, the policy and the watch", async () 
   await mayRead("alice");
   await forgetRepository(admin(), "demo");
 
-  expect([lent, unlinked, again, changed, await rights()]).toEqual([3, 0, 3, 0, 0]);
+  expect([given, unlinked, again, changed, await rights()]).toEqual([3, 0, 3, 0, 0]);
 });
 
-test("an answer that comes after the link has changed lends nothing", async () => {
+test("an answer that comes after the link has changed gives no right", async () => {
   const slow = slowForge();
   const late = openForgeReaders({ db, clock, logger, forges: [slow.forge], waitMs: 1 });
   await late.refresh("alice");

@@ -1,13 +1,14 @@
 import type { Logger } from "pino";
-import { endLentRights, lendRight } from "#access/lent-right.store.ts";
+import { endTemporaryRights, giveTemporaryRight } from "#access/temporary-right.store.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { forAWhile } from "#core/for-a-while.ts";
+import { inTime } from "#core/in-time.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import type { AccountStanding } from "../forge.ts";
 import type { Forges } from "../forge-services.ts";
-import { dueReading, lentUntil, type ReadingTimes, readingTimes } from "./due-readings.ts";
+import { dueReading, permittedUntil, type ReadingTimes, readingTimes } from "./due-readings.ts";
 import {
   keepAccountId,
   keepReading,
@@ -48,7 +49,7 @@ const mostWaiting = 500;
 const mostPerPrincipal = 50;
 
 /**
- * A right is lent for some minutes after each answer, so that it ends by itself when the forge does not answer any more.
+ * After each answer, a right lasts for some minutes, so that it ends by itself when the forge does not answer any more.
  * Several servers may call the forge for the same right; the later answer counts.
  */
 export function openForgeReaders(parts: ForgeReadersParts): ForgeReaders {
@@ -85,10 +86,10 @@ export function openForgeReaders(parts: ForgeReadersParts): ForgeReaders {
         if (standing.accountId !== undefined)
           await keepAccountId(tx, principal, pair.kind, standing.accountId);
         if (!(await keepReading(tx, principal, pair.repository, { permission, checkedAt }))) return;
-        const right = { principal, repository: pair.repository, lender: pair.kind };
-        const until = lentUntil({ permission, checkedAt }, rule.needed, times);
-        if (until === undefined) await endLentRights(tx, right);
-        else await lendRight(tx, right, until);
+        const right = { principal, repository: pair.repository, source: pair.kind };
+        const until = permittedUntil({ permission, checkedAt }, rule.needed, times);
+        if (until === undefined) await endTemporaryRights(tx, right);
+        else await giveTemporaryRight(tx, right, until);
       });
     } finally {
       endTurn();
@@ -124,7 +125,7 @@ export function openForgeReaders(parts: ForgeReadersParts): ForgeReaders {
         const reading = begin(principal, pair);
         if (due === "await") awaited.push(reading);
       }
-      if (awaited.length > 0) await atMost(waitMs, Promise.all(awaited));
+      if (awaited.length > 0) await inTime(Promise.all(awaited), waitMs);
     },
     forgetAll() {
       withAccounts = listing();
@@ -152,14 +153,4 @@ async function standingOf(
     if (isPermanent) return nothing;
     throw reason;
   }
-}
-
-/** Waits for some work, but not longer than a time. The work goes on. */
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, over]);
-  clearTimeout(timer);
 }

@@ -1,4 +1,4 @@
-import { endLentRights } from "#access/lent-right.store.ts";
+import { endTemporaryRights } from "#access/temporary-right.store.ts";
 import type { Tx } from "#db/db.ts";
 import {
   accountOf,
@@ -35,11 +35,11 @@ export async function linkAsProviderSays(
   else await linkAccount(tx, { principal, kind, account: named, linkedBy, linkedAt: now });
 }
 
-/** Ends what an account lent to a principal. */
+/** Ends the rights that a principal has from an account. */
 export async function endReadingOf(
   tx: Tx,
   { principal, kind }: Pick<ForgeAccount, "principal" | "kind">,
 ): Promise<void> {
   await forgetReadings(tx, { principal });
-  await endLentRights(tx, { principal, lender: kind });
+  await endTemporaryRights(tx, { principal, source: kind });
 }

@@ -56,15 +56,15 @@ export async function unlinkAccount(
   return removed > 0;
 }
 
-const Account1 = Account.pick({ account: true, linkedBy: true });
+const AccountLink = Account.pick({ account: true, linkedBy: true });
 
 export async function accountOf(
   tx: Tx,
   principal: string,
   kind: string,
-): Promise<z.infer<typeof Account1> | undefined> {
+): Promise<z.infer<typeof AccountLink> | undefined> {
   const [row] = await tx.many(
-    Account1,
+    AccountLink,
     sql`
       select account, linked_by as "linkedBy" from forge_account
       where principal = ${principal} and kind = ${kind}
