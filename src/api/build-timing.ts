@@ -44,23 +44,3 @@ export const BuildTiming = z
   })
   .meta({ id: "BuildTiming" });
 export type BuildTiming = z.infer<typeof BuildTiming>;
-
-/** An event of Chrome's trace format; times in µs. */
-const TraceEvent = z.object({
-  name: z.string(),
-  cat: z.string().optional(),
-  ph: z.enum(["X", "M", "i"]),
-  ts: z.number().optional(),
-  dur: z.number().optional(),
-  pid: Count,
-  tid: Count,
-  /** The scope of an instant event. */
-  s: z.literal("t").optional(),
-  args: z.record(z.string(), z.string()).optional(),
-});
-export type TraceEvent = z.infer<typeof TraceEvent>;
-
-export const ChromeTrace = z
-  .object({ displayTimeUnit: z.literal("ms"), traceEvents: z.array(TraceEvent) })
-  .meta({ id: "ChromeTrace" });
-export type ChromeTrace = z.infer<typeof ChromeTrace>;

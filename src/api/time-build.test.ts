@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { InvocationAction } from "./invocation.ts";
 import { buildTiming } from "./time-build.ts";
-import { chromeTrace } from "./trace-build.ts";
+import { traceOfBuild } from "./trace-build.ts";
 
 const begin = Date.UTC(2030, 0, 1);
 const at = (seconds: number) => new Date(begin + seconds * 1_000).toISOString();
@@ -100,7 +100,7 @@ test("an action whose times are not in order, or partly unknown, has no negative
 
 test("in the trace, actions of one worker that overlap have different rows, and others share one", () => {
   const overlapping = action("//c", [0, 2, 3]);
-  const { traceEvents } = chromeTrace("i", [...build, overlapping]);
+  const { traceEvents } = traceOfBuild("i", [...build, overlapping]);
   const rowOf = (name: string) => {
     const event = traceEvents.find((each) => each.name === name && each.pid === 1);
     const row = traceEvents.find(({ ph, tid }) => ph === "M" && tid === event?.tid);

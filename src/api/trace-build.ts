@@ -1,6 +1,12 @@
-import type { ChromeTrace, TraceEvent } from "./build-timing.ts";
 import type { InvocationAction } from "./invocation.ts";
 import { executedOf } from "./time-build.ts";
+import {
+  type ChromeTrace,
+  duration,
+  processName,
+  type TraceEvent,
+  threadName,
+} from "./trace-events.ts";
 
 /** The processes of the trace: the workers, and the queue. */
 const workersPid = 1;
@@ -10,16 +16,15 @@ const queuePid = 2;
  * Returns the actions of a build as a trace. Each worker has a row for each action that it runs at the same time as
  * another; waiting actions and hits of the cache are in the queue's rows.
  */
-export function chromeTrace(title: string, actions: readonly InvocationAction[]): ChromeTrace {
+export function traceOfBuild(title: string, actions: readonly InvocationAction[]): ChromeTrace {
   const executed = executedOf(actions).toSorted((a, b) => a.started - b.started);
   const lanes = new Lanes();
   const running = executed.map(({ action, executionId, started, finished }): TraceEvent => {
     const worker = action.worker ?? "unknown worker";
     return {
       ...named(action),
-      ph: "X",
-      ts: started * 1_000,
-      dur: Math.max(1, (finished - started) * 1_000),
+      // Viewers do not show an event without a duration.
+      ...duration(started, Math.max(finished, started + 0.001)),
       pid: workersPid,
       tid: lanes.take(workersPid, worker, started, finished),
       args: { mnemonic: action.mnemonic, execution: executionId, outcome: action.outcome ?? "" },
@@ -31,9 +36,7 @@ export function chromeTrace(title: string, actions: readonly InvocationAction[])
     .map(
       ({ action, requested, started }): TraceEvent => ({
         ...named(action),
-        ph: "X",
-        ts: requested * 1_000,
-        dur: (started - requested) * 1_000,
+        ...duration(requested, started),
         pid: queuePid,
         tid: lanes.take(queuePid, "waiting", requested, started),
       }),
@@ -54,8 +57,8 @@ export function chromeTrace(title: string, actions: readonly InvocationAction[])
   return {
     displayTimeUnit: "ms",
     traceEvents: [
-      nameOfProcess(workersPid, `workers of ${title}`),
-      nameOfProcess(queuePid, "queue"),
+      processName(workersPid, `workers of ${title}`),
+      processName(queuePid, "queue"),
       ...lanes.names(),
       ...running,
       ...waiting,
@@ -69,10 +72,6 @@ function named({ actionDigest, mnemonic, target }: InvocationAction) {
     name: target === "" ? actionDigest.slice(0, 16) : target,
     cat: mnemonic === "" ? "action" : mnemonic,
   };
-}
-
-function nameOfProcess(pid: number, name: string): TraceEvent {
-  return { name: "process_name", ph: "M", pid, tid: 0, args: { name } };
 }
 
 /** Rows in which no two events overlap. */
@@ -99,12 +98,6 @@ class Lanes {
   }
 
   names(): TraceEvent[] {
-    return this.#lanes.map(({ pid, tid, name }) => ({
-      name: "thread_name",
-      ph: "M",
-      pid,
-      tid,
-      args: { name },
-    }));
+    return this.#lanes.map(({ name, ...row }) => threadName(row, name));
   }
 }

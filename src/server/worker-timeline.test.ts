@@ -4,7 +4,7 @@ import { aWorker } from "#execution/execution.fixture.ts";
 import { registerWorker } from "#execution/leasing/worker.store.ts";
 import { farmOfGraphs } from "#graphs/farm-of-graphs.fixture.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { chromeTrace } from "./chrome-trace.ts";
+import { traceOfTimeline } from "./trace-timeline.ts";
 import { readWorkerTimeline } from "./worker-timeline.ts";
 
 const db = await freshDb();
@@ -49,7 +49,7 @@ test("shows which worker ran which job, how it ended, and that the slot was free
   expect(sum?.noWorkMs).toBeGreaterThan(0);
   expect(timeline.isCut).toBe(false);
 
-  const trace = chromeTrace(timeline);
+  const trace = traceOfTimeline(timeline);
   const spans = trace.traceEvents.filter(({ ph }) => ph === "X");
   expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining(["no work"]));
   expect(trace.traceEvents).toContainEqual(

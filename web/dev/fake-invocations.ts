@@ -1,5 +1,5 @@
 import { Caller } from "#api/access.ts";
-import { BuildTiming as Timing, ChromeTrace as Trace } from "#api/build-timing.ts";
+import { BuildTiming as Timing } from "#api/build-timing.ts";
 import type { ExecutionDetail } from "#api/execution.ts";
 import { ExecutionDetail as Execution } from "#api/execution.ts";
 import {
@@ -12,7 +12,8 @@ import {
 import { type InvocationMisses, InvocationMisses as Misses } from "#api/invocation-misses.ts";
 import { buildTiming } from "#api/time-build.ts";
 import { ToolCaches } from "#api/tool-cache.ts";
-import { chromeTrace } from "#api/trace-build.ts";
+import { traceOfBuild } from "#api/trace-build.ts";
+import { ChromeTrace as Trace } from "#api/trace-events.ts";
 import { TreeListing } from "#api/tree-listing.ts";
 import type { FakeFarm } from "./fake-farm.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
@@ -53,7 +54,7 @@ export function fakeInvocation(
   const found = invocationOf(farm, id, query);
   if (below === "actions") return actionsOf(found, query);
   if (below === "timing") return Timing.parse(buildTiming(found.actions, false));
-  if (below === "trace") return Trace.parse(chromeTrace(id, found.actions));
+  if (below === "trace") return Trace.parse(traceOfBuild(id, found.actions));
   if (below === "misses") return missesOf(found, query);
   if (below === "cancel") {
     const counts = { ...found.detail.counts, queued: 0, executing: 0 };

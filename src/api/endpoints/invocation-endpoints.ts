@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { rightAt, rightOnListed } from "#core/right.ts";
-import { BuildTiming, ChromeTrace } from "../build-timing.ts";
+import { BuildTiming } from "../build-timing.ts";
 import { CancelledInvocation } from "../cancel.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import {
@@ -19,6 +19,7 @@ import {
   logPositionQuery,
   logSearchQuery,
 } from "../log.ts";
+import { ChromeTrace } from "../trace-events.ts";
 
 /** A tool's own id names an invocation within its project. */
 const project = z.string().default("default");

@@ -4,7 +4,7 @@ import { requireGrant } from "#access/require-grant.ts";
 import type { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import type { InvocationDetail } from "#api/invocation.ts";
 import { buildTiming } from "#api/time-build.ts";
-import { chromeTrace } from "#api/trace-build.ts";
+import { traceOfBuild } from "#api/trace-build.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { confirmationWaitMs } from "#execution/finishing/until-cancelled.ts";
 import { readBuild } from "#invocations/build-events/build.store.ts";
@@ -112,7 +112,7 @@ export function invocationHandlers(
       const address = addressOf(params, query);
       found(await invocationRow(db, address), describe(address));
       const { actions } = await gatherActions(db, address);
-      return chromeTrace(address.id, actions);
+      return traceOfBuild(address.id, actions);
     },
 
     async invocationMisses({ params, query }) {

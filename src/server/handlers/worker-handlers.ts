@@ -3,10 +3,10 @@ import type { Principal } from "#access/principal.ts";
 import type { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { addDrain, type Drain, listDrains, removeDrain } from "#execution/claiming/drain.store.ts";
-import { chromeTrace } from "../chrome-trace.ts";
 import { eventStream } from "../http/event-stream.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { workersForPage } from "../list-workers.ts";
+import { traceOfTimeline } from "../trace-timeline.ts";
 import { readWorkerTimeline } from "../worker-timeline.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
@@ -49,7 +49,7 @@ export function workerHandlers({
     workerTimeline: ({ query }) => timeline(query),
 
     async workerTrace({ query, context }) {
-      const trace = chromeTrace(await timeline(query));
+      const trace = traceOfTimeline(await timeline(query));
       context.header("content-disposition", 'attachment; filename="grange-workers.trace.json"');
       return context.json(trace);
     },

@@ -1,35 +1,20 @@
+import {
+  type ChromeTrace,
+  duration,
+  processName,
+  type TraceEvent,
+  type TraceRow,
+  threadName,
+} from "#api/trace-events.ts";
 import type { WorkerTimeline } from "#api/worker-timeline.ts";
 
-/** An event of the Trace Event Format, which Chrome's tracing page, Perfetto and Speedscope read. Times in µs. */
-interface TraceEvent {
-  readonly name: string;
-  readonly cat?: string;
-  readonly ph: "X" | "M";
-  readonly pid: number;
-  readonly tid: number;
-  readonly ts?: number;
-  readonly dur?: number;
-  readonly args: Readonly<Record<string, string | number>>;
-}
-
 /** Returns a timeline as a trace: a worker is a process, a slot a thread, and runs and gaps are complete events. */
-export function chromeTrace(timeline: WorkerTimeline): {
-  readonly displayTimeUnit: "ms";
-  readonly otherData: Readonly<Record<string, string>>;
-  readonly traceEvents: readonly TraceEvent[];
-} {
+export function traceOfTimeline(timeline: WorkerTimeline): ChromeTrace {
   const { workers, runs, gaps, labels } = timeline;
   const named = workers.flatMap(({ name, lanes }, worker): TraceEvent[] => [
-    { name: "process_name", ph: "M", pid: worker + 1, tid: 0, args: { name } },
-    ...Array.from(
-      { length: lanes },
-      (_, lane): TraceEvent => ({
-        name: "thread_name",
-        ph: "M",
-        pid: worker + 1,
-        tid: lane + 1,
-        args: { name: `slot ${lane + 1}` },
-      }),
+    processName(worker + 1, name),
+    ...Array.from({ length: lanes }, (_, lane) =>
+      threadName({ pid: worker + 1, tid: lane + 1 }, `slot ${lane + 1}`),
     ),
   ]);
   const made: TraceEvent[] = [];
@@ -59,10 +44,10 @@ export function chromeTrace(timeline: WorkerTimeline): {
 function span(
   name: string,
   cat: string,
-  place: { readonly pid: number; readonly tid: number },
+  row: TraceRow,
   fromMs: number,
   toMs: number,
   args: TraceEvent["args"],
 ): TraceEvent {
-  return { name, cat, ph: "X", ...place, ts: fromMs * 1_000, dur: (toMs - fromMs) * 1_000, args };
+  return { name, cat, ...row, ...duration(fromMs, toMs), args };
 }
