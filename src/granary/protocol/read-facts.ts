@@ -1,3 +1,4 @@
+import { realpath } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Git } from "#git/run-git.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
@@ -37,14 +38,14 @@ export async function readFacts(
   const [outer, ...inner] = repositories;
   const reading = readNested(git, inner);
   const root = outer?.root ?? message.directory;
-  const knowsAll = outer?.tree !== undefined && outer.parents !== undefined;
   const found =
-    knowsAll || root === undefined || (message.repositories !== undefined && outer === undefined)
+    root === undefined ||
+    (message.repositories !== undefined && outer === undefined) ||
+    (outer !== undefined && isComplete(outer))
       ? undefined
       : await readWorkspace(git, root, AbortSignal.timeout(workspaceMs));
   const seen = found?.kind === "git" ? found : undefined;
-  const same = outer?.commit === undefined || seen?.commit === outer.commit ? seen : undefined;
-  const commit = outer?.commit ?? seen?.commit;
+  const state = stateOf(outer, seen);
   // Below the top of the repository, there are none.
   const top = seen?.root ?? root;
   const variables = "variables" in message ? message.variables : undefined;
@@ -66,22 +67,12 @@ export async function readFacts(
         digests,
       })
     ).name;
-  const dirtyPaths =
-    outer?.dirtyPaths ?? (same?.dirtyPathsCut === false ? same.dirtyPaths : undefined);
   return {
     project: message.project ?? settings?.project ?? projectWithoutName,
-    repository: (outer?.name ?? seen?.repository ?? "").slice(0, 200),
-    commits:
-      commit === undefined ? [] : [commit, ...(outer?.parents ?? same?.parents ?? [])].slice(0, 64),
-    tree: outer?.tree ?? same?.tree ?? "",
-    branch: (
-      outer?.branch ||
-      seen?.branch ||
-      (seen && branchOfCi(given, seen.repository)) ||
-      ""
-    ).slice(0, 255),
-    dirty: repositories.some(({ dirty }) => dirty) || same?.dirty === true,
-    ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
+    ...state,
+    branch:
+      state.branch || ((seen && branchOfCi(given, seen.repository)) ?? "").slice(0, mostBranch),
+    dirty: state.dirty || repositories.some(({ dirty }) => dirty),
     ...(top === undefined ? {} : { root: top }),
     ...(inner.length === 0 ? {} : { nested: await reading }),
     environment: message.environment ?? (await environmentIn(top, settings)),
@@ -92,36 +83,48 @@ export async function readFacts(
   };
 }
 
+/** The longest name of a branch that is stored. */
+const mostBranch = 255;
+
+/** Whether a tool reports so much of a repository that Git need not be run. */
+function isComplete({ tree, parents }: Repository): boolean {
+  return tree !== undefined && parents !== undefined;
+}
+
+/** Returns the state of a repository: what its tool reports, and the rest from Git if that is at the same commit. */
+function stateOf(reported: Partial<Repository> = {}, seen: GitWorkspace | undefined) {
+  const same = reported.commit === undefined || seen?.commit === reported.commit ? seen : undefined;
+  const commit = reported.commit ?? seen?.commit;
+  const parents = reported.parents ?? same?.parents ?? [];
+  const dirtyPaths =
+    reported.dirtyPaths ?? (same?.dirtyPathsCut === false ? same.dirtyPaths : undefined);
+  return {
+    repository: (reported.name ?? seen?.repository ?? "").slice(0, 200),
+    commits: commit === undefined ? [] : [commit, ...parents].slice(0, 64),
+    tree: reported.tree ?? same?.tree ?? "",
+    branch: (reported.branch || seen?.branch || "").slice(0, mostBranch),
+    dirty: reported.dirty === true || same?.dirty === true,
+    ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
+  };
+}
+
 /**
- * Returns the state of nested repositories in their order: what the tool reports, and the rest from Git. One that
- * cannot be read has no commit, so nothing is indexed for it.
+ * Returns the state of nested repositories in their order. One that is not a repository of its own has no commit, so
+ * nothing is indexed for it.
  */
 export async function readNested(
   git: Git,
   repositories: readonly Repository[],
 ): Promise<NestedRepository[]> {
   const signal = AbortSignal.timeout(workspaceMs);
-  return mapAtMost(readsAtOnce, repositories.slice(0, mostNested), async (told) => {
-    const knowsAll = told.commit !== undefined && told.tree !== undefined && told.parents;
-    const found = knowsAll
+  return mapAtMost(readsAtOnce, repositories.slice(0, mostNested), async (reported) => {
+    const { root } = reported;
+    const found = isComplete(reported)
       ? undefined
-      : await readWorkspace(git, told.root, signal).catch(() => undefined);
-    // A directory within the outer repository has the outer repository's state, which is not its own.
-    const seen = found?.kind === "git" && found.root === told.root ? found : undefined;
-    const same = told.commit === undefined || seen?.commit === told.commit ? seen : undefined;
-    const commit = told.commit ?? seen?.commit;
-    const dirtyPaths =
-      told.dirtyPaths ?? (same?.dirtyPathsCut === false ? same.dirtyPaths : undefined);
-    return {
-      root: told.root,
-      repository: (told.name ?? seen?.repository ?? "").slice(0, 200),
-      commits:
-        commit === undefined ? [] : [commit, ...(told.parents ?? same?.parents ?? [])].slice(0, 64),
-      tree: told.tree ?? same?.tree ?? "",
-      branch: (told.branch || seen?.branch || "").slice(0, 255),
-      dirty: told.dirty || same?.dirty === true,
-      ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
-    };
+      : await readWorkspace(git, root, signal).catch(() => undefined);
+    // Git would otherwise answer for the outer repository.
+    const isOwn = found?.kind === "git" && found.root === (await realpath(root).catch(() => root));
+    return { root, ...stateOf(reported, isOwn ? found : undefined) };
   });
 }
 
