@@ -5,7 +5,7 @@ import { RunOutcome } from "./run-outcome.ts";
  * Why a slot of a worker was not executing.
  *
  * - `no work`: it was free; the queue had nothing for it.
- * - `draining`: somebody had drained the worker, or it had said that it takes nothing new.
+ * - `draining`: the worker was drained, or had reported that it takes no new jobs.
  * - `lost`: its heartbeats had stopped.
  */
 export const GapCause = z.enum(["no work", "draining", "lost"]);
@@ -22,7 +22,7 @@ export const WorkerTimeline = z
   .object({
     from: z.iso.datetime(),
     to: z.iso.datetime(),
-    /** Whether the period has more runs than were asked for: then `from` is when the first of them ended. */
+    /** Whether the period has more runs than requested: then `from` is when the first of them ended. */
     isCut: z.boolean(),
     workers: z.array(
       z.object({

@@ -5,20 +5,20 @@ import { sql } from "#db/sql.ts";
 /**
  * Returns the jobs for which graphs had executions made, over or not.
  *
- * @param asked executions, each with the graph that asked for it first; others are ignored
+ * @param wanted executions, each with the graph that requested it first; others are ignored
  */
 export async function jobsOfExecutions(
   tx: Tx,
-  asked: readonly { readonly execution: string; readonly graph: string }[],
+  wanted: readonly { readonly execution: string; readonly graph: string }[],
 ): Promise<ReadonlyMap<string, string>> {
-  const known = asked.filter(({ graph }) => z.guid().safeParse(graph).success);
+  const known = wanted.filter(({ graph }) => z.guid().safeParse(graph).success);
   const graphs = [...new Set(known.map(({ graph }) => graph))];
   const rows = await tx.many(
     z.object({ execution: z.string(), job: z.string() }),
     sql`
       select run.execution_id as execution, run.job
-      from run join unnest(${known.map(({ execution }) => execution)}::uuid[]) as asked (id)
-        on asked.id = run.execution_id
+      from run join unnest(${known.map(({ execution }) => execution)}::uuid[]) as wanted (id)
+        on wanted.id = run.execution_id
       where run.graph_id = any(${graphs}::uuid[])
     `,
   );

@@ -25,7 +25,7 @@ function connection(shared: SharedBytes, caller: string, most = 5_000) {
 
 const tooMuch = expect.objectContaining({ code: "resource_exhausted" });
 
-test("the largest connection gives up its largest call when another needs room", () => {
+test("the largest connection gives up its largest call when another sends more", () => {
   const shared = new SharedBytes(1_000);
   const [large, small] = [connection(shared, "one"), connection(shared, "two")];
   const [first, second] = [large.call(), large.call()];
@@ -67,12 +67,12 @@ test("a connection that had to give up bytes is not read for a moment", () => {
   const shared = new SharedBytes(1_000);
   const [large, small] = [connection(shared, "one"), connection(shared, "two")];
   large.call().set(950);
-  expect(large.held.room()).toBeUndefined();
+  expect(large.held.untilReadable()).toBeUndefined();
 
   small.call().set(100);
 
-  expect(large.held.room()).toBeDefined();
-  expect(small.held.room()).toBeUndefined();
+  expect(large.held.untilReadable()).toBeDefined();
+  expect(small.held.untilReadable()).toBeUndefined();
 });
 
 test("a call in the hands of its handler is not ended, and refuses no small connection", () => {
@@ -104,14 +104,14 @@ test("more bytes wait while handlers use most of them, and not for unfinished me
   const { held, call } = connection(shared, "one");
   const [unfinished, used] = [call(), call()];
   unfinished.set(700);
-  expect(held.room()).toBeUndefined();
+  expect(held.untilReadable()).toBeUndefined();
   unfinished.set(0);
 
   used.set(700, true);
-  const room = held.room();
-  expect(room).toBeDefined();
+  const readable = held.untilReadable();
+  expect(readable).toBeDefined();
   used.set(0);
-  await room;
+  await readable;
 
-  expect(held.room()).toBeUndefined();
+  expect(held.untilReadable()).toBeUndefined();
 });

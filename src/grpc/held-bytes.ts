@@ -14,10 +14,10 @@ export interface Claim {
 /** Makes a call give its bytes up: it must set them to 0 before it returns. */
 type GiveUp = (fault: Fault) => void;
 
-/** A sender waits for room for at most this many times this long, in ms. */
+/** The longest wait until less is held: so many checks with so many ms between them. */
 const mostWaits = 100;
 const waitMs = 20;
-/** A connection that had to give up bytes is not read for this time, in ms: it sends more than there is room for. */
+/** A connection that had to give up bytes is not read for this time, in ms: it sends more than the server may hold. */
 const pauseMs = 1_000;
 
 /**
@@ -112,7 +112,7 @@ export class HeldBytes {
         if (isInUse || bytes === 0) this.#idle.delete(giveUp);
         else this.#idle.set(giveUp, bytes);
         this.#shared?.change(this, this.#now);
-        if (more > 0) this.#makeRoom(giveUp);
+        if (more > 0) this.#enforceLimits(giveUp);
       },
     };
   }
@@ -122,7 +122,7 @@ export class HeldBytes {
    * unfinished messages are freed by more bytes only, so nothing waits for those. After a call of the connection had to
    * give up its bytes, it waits in any case.
    */
-  room(): Promise<void> | undefined {
+  untilReadable(): Promise<void> | undefined {
     const restMs = this.#pausedUntil - performance.now();
     if (restMs > 0) return delay(restMs);
     return this.#isNearlyFull() ? this.#wait() : undefined;
@@ -145,7 +145,7 @@ export class HeldBytes {
     this.#onGivenUp();
   }
 
-  #makeRoom(asking: GiveUp): void {
+  #enforceLimits(growing: GiveUp): void {
     if (this.#now > this.#most) {
       this.#gaveUp();
       throw new Fault("resource_exhausted", `${this.#what} hold over ${this.#most} bytes`);
@@ -158,10 +158,10 @@ export class HeldBytes {
       if (call === undefined && largest !== this) return;
       const fault = new Fault(
         "resource_exhausted",
-        `${this.#what} hold more than their share of what this server has to give; try again shortly`,
+        `${this.#what} hold more than their share of the memory of this server; try again shortly`,
       );
       largest.#gaveUp();
-      if (call === undefined || call === asking) throw fault;
+      if (call === undefined || call === growing) throw fault;
       call(fault);
       // In case it did not free them.
       if (largest.#idle.has(call)) throw fault;

@@ -26,7 +26,7 @@ export function peerOf(socket: Pick<Socket, "remoteAddress" | "remotePort"> | un
  */
 export function readInTurns(
   session: Http2Session,
-  held?: { room(): Promise<void> | undefined },
+  held?: { untilReadable(): Promise<void> | undefined },
 ): () => void {
   const { socket } = session;
   const handle = handleOf(socket);
@@ -51,11 +51,11 @@ export function readInTurns(
     seen = bytesRead;
     // The session continues by itself after each of its answers.
     if (isWaiting) return handle.readStop();
-    const room = held?.room();
-    if (room !== undefined) {
+    const readable = held?.untilReadable();
+    if (readable !== undefined) {
       isWaiting = true;
       handle.readStop();
-      void room.then(goOn);
+      void readable.then(goOn);
       return;
     }
     if (owedBytes < turnBytes) return;

@@ -11,7 +11,7 @@ import { browserSignIn } from "./sign-in/browser-sign-in.ts";
 /** `url` is the farm's own address. */
 export function bindFarm(services: Services, url: string): Farm {
   return {
-    identify: (...asked) => services.callers.identify(...asked),
+    identify: (...request) => services.callers.identify(...request),
     metricFamilies: metricFamilies(services, services.desiredWorkers),
     ...webhookTaker(services),
     ...browserSignIn(services, url),

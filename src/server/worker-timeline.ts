@@ -35,7 +35,7 @@ export async function readWorkerTimeline(db: Db, wanted: Wanted): Promise<Worker
   const { now, leaseMs, backMs, mostRuns } = wanted;
   const since = new Date(now.getTime() - backMs);
   const [runs, workers, drains, changes] = await Promise.all([
-    // One more tells whether there are more.
+    // One more, to know whether there are more.
     timelineRuns(db, since, mostRuns + 1),
     listWorkers(db),
     listDrains(db),
@@ -87,7 +87,7 @@ function drainedNow(
   const lasting = drains
     .filter(fits)
     .map(({ createdAt }) => ({ from: createdAt.getTime(), to: period.to }));
-  // It said itself that it takes nothing new, for example because it stops: since when is not known.
+  // The worker itself reported that it takes no new jobs, for example because it stops. Since when is not known.
   const own =
     worker.draining && lasting.length === 0
       ? [{ from: worker.lastSeenAt.getTime(), to: period.to }]

@@ -19,18 +19,18 @@ export function workersByImage(
   imageOf: ReadonlyMap<ExecutionId, string>,
   claiming: readonly Claiming[],
 ): (id: ExecutionId) => string | undefined {
-  const room = new Map(claiming.map(({ instanceId, most }) => [instanceId, most]));
+  const left = new Map(claiming.map(({ instanceId, most }) => [instanceId, most]));
+  const leftAt = (instanceId: string) => left.get(instanceId) ?? 0;
   const keptFor = new Map<ExecutionId, string>();
   for (const id of ids) {
     const image = imageOf.get(id);
     if (image === undefined) continue;
     const holders = claiming.filter(
-      ({ instanceId, images }) => (room.get(instanceId) ?? 0) > 0 && images.includes(image),
+      ({ instanceId, images }) => leftAt(instanceId) > 0 && images.includes(image),
     );
-    const free = (instanceId: string) => room.get(instanceId) ?? 0;
-    const [holder] = holders.toSorted((a, b) => free(b.instanceId) - free(a.instanceId));
+    const [holder] = holders.toSorted((a, b) => leftAt(b.instanceId) - leftAt(a.instanceId));
     if (holder === undefined) continue;
-    room.set(holder.instanceId, free(holder.instanceId) - 1);
+    left.set(holder.instanceId, leftAt(holder.instanceId) - 1);
     keptFor.set(id, holder.instanceId);
   }
   return (id) => keptFor.get(id);

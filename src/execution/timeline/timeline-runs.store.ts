@@ -5,7 +5,7 @@ import { ExecutionId, Outcome } from "../execution.ts";
 
 const TimelineRun = z.object({
   execution: ExecutionId,
-  /** What asked for it: the id of a graph, or a build tool's invocation. */
+  /** What requested it: the id of a graph, or a build tool's invocation. */
   invocation: z.string(),
   worker: z.string(),
   leasedAt: z.date(),

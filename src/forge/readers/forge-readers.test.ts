@@ -15,7 +15,7 @@ import {
 import { memoryForge } from "../memory-forge.fixture.ts";
 import { watch } from "../outbox/watched.fixture.ts";
 import { type ForgeReaders, openForgeReaders } from "./forge-readers.ts";
-import { linkAsProviderSays } from "./provider-links.ts";
+import { linkAccountOfProvider } from "./provider-links.ts";
 
 const db = await freshDb();
 const logger = pino({ level: "silent" });
@@ -230,7 +230,7 @@ test("an answer that comes after the link has changed gives no right", async () 
 test("the account that an identity provider names is linked, but not over one that an administrator linked", async () => {
   const said = (principal: string, account: string | undefined) =>
     db.transaction((tx) =>
-      linkAsProviderSays(
+      linkAccountOfProvider(
         tx,
         { principal, kind: "github", issuer: "https://login.example", account },
         clock.now(),

@@ -8,7 +8,7 @@ import {
   unlinkAccount,
 } from "./reader.store.ts";
 
-/** What an identity provider said at a sign-in. */
+/** The account that an identity provider names at a sign-in. */
 interface ProviderLink extends Pick<ForgeAccount, "principal" | "kind"> {
   readonly issuer: string;
   /** Undefined when it named no account. */
@@ -19,7 +19,7 @@ interface ProviderLink extends Pick<ForgeAccount, "principal" | "kind"> {
  * Links a principal with the account that its identity provider names, or ends such a link when it names none. A link
  * that an administrator made stays.
  */
-export async function linkAsProviderSays(
+export async function linkAccountOfProvider(
   tx: Tx,
   { principal, kind, issuer, account }: ProviderLink,
   now: Date,

@@ -13,8 +13,8 @@ const mostRemembered = 20_000;
  * Limits how many different wrong tokens an address may send.
  *
  * An address may be that of many callers. When it is over the limit, tokens that this server has seen valid are
- * accepted as before; other tokens are refused without a look-up, until the limit has room again. A wrong token that
- * is sent again counts once: one machine with an old token takes no room from its neighbours.
+ * accepted as before; other tokens are refused without a look-up, until the limit allows more. A wrong token that is
+ * sent again counts once: one machine with an old token does not use up the limit of others behind its address.
  */
 export function limitWrongTokens(callers: CallerRegistry, limits: RequestLimits): CallerRegistry {
   const valid = recentlyUsed<true>(mostRemembered);

@@ -9,7 +9,7 @@ import { fixedEntries, matching } from "./fixed-entries.ts";
 import { foundEntry } from "./found-entry.ts";
 import "./palette.css";
 
-/** The server is asked when the user has not typed for so long. */
+/** The search is sent when the user has not typed for so long. */
 const pauseMs = 120;
 /** One letter would find almost everything. */
 const fewestLetters = 2;
@@ -177,21 +177,21 @@ function useFound(text: string): {
   readonly found: readonly FoundObject[];
   readonly isAsking: boolean;
 } {
-  const [asked, setAsked] = useState("");
+  const [sent, setSent] = useState("");
   const wanted = text.trim();
   const isLong = wanted.length >= fewestLetters;
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(wanted), pauseMs);
+    const timer = setTimeout(() => setSent(wanted), pauseMs);
     return () => clearTimeout(timer);
   }, [wanted]);
   const { data, isFetching } = useQuery({
-    ...findQuery(asked),
-    enabled: asked.length >= fewestLetters,
+    ...findQuery(sent),
+    enabled: sent.length >= fewestLetters,
     placeholderData: keepPreviousData,
   });
   return {
     found: isLong ? (data?.objects ?? []) : [],
-    isAsking: isLong && (isFetching || asked !== wanted),
+    isAsking: isLong && (isFetching || sent !== wanted),
   };
 }
 
