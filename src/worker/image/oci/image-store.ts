@@ -14,6 +14,7 @@ import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { chooseEvictions, type StoredLayer, type StoredRoot } from "./choose-evictions.ts";
 import { InUseMarks } from "./in-use-marks.ts";
 import { LayerIndex } from "./layer-index.ts";
 import { mergeLayers } from "./merge-layers.ts";
@@ -183,28 +184,20 @@ export class ImageStore {
   /** Removes images that were not used for longest until the layers are within the limit. */
   async trim(nowMs: number): Promise<void> {
     await this.#marks.removeIdle();
-    const layers = await this.#layers();
-    const roots = await this.#roots();
-    let excess = layers.reduce((sum, { bytes }) => sum + bytes, 0) - this.#limits.storeBytes;
-    const kept = new Set(roots);
-    const oldestFirst = roots.toSorted((a, b) => a.usedAtMs - b.usedAtMs);
-    const users = (hex: string) => [...kept].some((root) => root.layers.includes(hex));
-    const inUse = await this.#marks.names();
-    for (const root of oldestFirst) {
-      const isOld = !root.key.endsWith(`-${rootFormat}`);
-      if ((excess <= 0 && !isOld) || inUse.has(root.key)) continue;
-      kept.delete(root);
-      await this.#removeUnlessUsed("roots", root.key);
-      for (const layer of layers) {
-        if (root.layers.includes(layer.hex) && !users(layer.hex)) excess -= layer.bytes;
-      }
-    }
-    for (const { hex, usedAtMs } of layers) {
-      if (users(hex) || inUse.has(hex)) continue;
-      const wasInRoot = roots.some((root) => root.layers.includes(hex));
-      if (wasInRoot || nowMs - usedAtMs > abandonedAfterMs)
-        await this.#removeUnlessUsed("layers", hex);
-    }
+    const stored = {
+      layers: await this.#layers(),
+      roots: await this.#roots(),
+      inUse: await this.#marks.names(),
+    };
+    const { roots, layers } = chooseEvictions(stored, {
+      nowMs,
+      storeBytes: this.#limits.storeBytes,
+      isUsable: (key) => key.endsWith(`-${rootFormat}`),
+      abandonedAfterMs,
+    });
+    // Before the layers, so that no root misses one.
+    for (const key of roots) await this.#removeUnlessUsed("roots", key);
+    for (const hex of layers) await this.#removeUnlessUsed("layers", hex);
   }
 
   async #digestOf(reference: ImageReference): Promise<string> {
@@ -360,7 +353,7 @@ export class ImageStore {
     if (!isBack) await removeTree(away);
   }
 
-  async #layers(): Promise<{ hex: string; bytes: number; usedAtMs: number }[]> {
+  async #layers(): Promise<StoredLayer[]> {
     const hexes = await readdir(join(this.#directory, "layers"));
     const found = await mapAtMost(4, hexes, async (hex) => {
       const at = join(this.#layerPath(hex), "index.json");
@@ -374,7 +367,7 @@ export class ImageStore {
     return found.filter((layer) => layer !== undefined);
   }
 
-  async #roots(): Promise<{ key: string; layers: readonly string[]; usedAtMs: number }[]> {
+  async #roots(): Promise<StoredRoot[]> {
     const keys = await readdir(join(this.#directory, "roots"));
     const found = await mapAtMost(4, keys, async (key) => {
       const text = await readFile(join(this.#root(key), "image.json"), "utf8").catch(
