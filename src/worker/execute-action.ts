@@ -16,6 +16,7 @@ import {
   Outcome,
   type Work,
 } from "#proto/grange/worker/v1/worker_pb.ts";
+import { ActionImages } from "./action-images.ts";
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
 import { type Clearing, Clearings } from "./clearings.ts";
 import { countingFetches, type Fetched } from "./counting-fetches.ts";
@@ -43,11 +44,10 @@ import { publishOutputs } from "./outputs/upload-outputs.ts";
 import { resourceMessages } from "./resource-messages.ts";
 import { type ProcessEnd, runProcess } from "./run-process.ts";
 import { goScript } from "./sandbox/go-script.ts";
-import { openLoopback } from "./sandbox/namespaces/loopback-program.ts";
 import { secretsPlace } from "./sandbox/sandbox.ts";
 import { SecretForms } from "./secrets/log-mask.ts";
 import { openSecretFolder } from "./secrets/secret-folder.ts";
-import { type OpenServices, openServices } from "./services/open-services.ts";
+import type { OpenServices } from "./services/open-services.ts";
 import { publishServiceLogs } from "./services/publish-service-logs.ts";
 import { spawnProcess } from "./spawned-process.ts";
 import { toolPath } from "./tool-path.ts";
@@ -96,8 +96,7 @@ export class ActionExecutor {
   readonly #pipes: FifoPool;
   readonly #places: ExecutionPlaces;
   readonly #clearings = new Clearings();
-  /** The command that activates loopback in the network namespace of services. */
-  #loopback: Promise<string> | undefined;
+  readonly #images: ActionImages;
   /** Prefetches for executions that are not claimed yet; pauses for claimed ones. */
   readonly ahead: FetchAhead;
 
@@ -107,6 +106,7 @@ export class ActionExecutor {
     this.#settings = settings;
     this.#pipes = new FifoPool(machine.shell, machine.runDir);
     const { path, slots } = settings;
+    this.#images = new ActionImages(machine, path);
     this.#places = new ExecutionPlaces(machine, this.#pipes, toolPath(path), slots);
   }
 
@@ -151,12 +151,12 @@ export class ActionExecutor {
     const hasSecrets = request.secrets.length > 0;
     // A prepared place has no mounts for these files.
     const isPlain = !request.network && !hasSecrets && request.services.length === 0;
-    const image =
-      request.image === undefined ? undefined : await this.#openImage(job, request.image);
+    const needs = { request, stop: watch.stop, clearing };
+    const image = await this.#images.imageOf(needs);
     const place = await this.#places.take(isPlain, image);
     clearing.place = place;
     const { scratch, temp, home, group, waiting } = place;
-    const services = await this.#openServices(job, scratch);
+    const services = await this.#images.servicesOf(needs, scratch);
     metadata.inputFetchStartTimestamp = timestampNow();
     const { limits } = job;
     const cpus = limits.cpus === undefined ? undefined : this.#machine.cpus.take(limits.cpus);
@@ -242,47 +242,10 @@ export class ActionExecutor {
     cpus?.giveBack();
     clearing.steps.push(() => end.stderr.close());
     if (end.stopped === "lost") return undefined;
-    const finished = await this.#report({ root, end, judge, fetched, image, services }, job);
+    const finished = await this.#report({ root, end, judge, fetched, image, services, forms }, job);
     // The action also chooses names of files and targets of links.
     if (forms !== undefined) finished.message = forms.hide(finished.message);
     return finished;
-  }
-
-  /** Pulls an image of an action, if it is not here. Its root stays until the execution is cleared. */
-  async #openImage({ watch, clearing }: Job, name: string): Promise<ImageToRun> {
-    const { images } = this.#machine;
-    if (images === undefined)
-      throw new Fault("failed_precondition", "this worker runs no container images");
-    const opening = images.open(name);
-    clearing.steps.push(async () =>
-      opening.then(
-        (image) => image.release(),
-        () => {},
-      ),
-    );
-    return untilAborted(opening, watch.stop);
-  }
-
-  /** Undefined for an action without services. */
-  async #openServices(job: Job, scratch: string): Promise<OpenServices | undefined> {
-    const { services, network, image } = job.request;
-    if (services.length === 0) return undefined;
-    const inImages = await Promise.all(
-      services.map(async (service) => ({
-        service,
-        image: await this.#openImage(job, service.image),
-      })),
-    );
-    const { sandbox, runDir } = this.#machine;
-    this.#loopback ??= openLoopback(runDir);
-    return openServices(inImages, {
-      sandbox,
-      loopback: await this.#loopback,
-      path: this.#settings.path,
-      scratch,
-      network,
-      commandHasImage: image !== undefined,
-    });
   }
 
   /** Finds and uploads the outputs. Rejects when the action must stop. */
@@ -302,7 +265,8 @@ export class ActionExecutor {
     return collected;
   }
 
-  async #report({ root, end, judge, fetched, image, services }: Ran, job: Job): Promise<Finished> {
+  async #report(ran: Ran, job: Job): Promise<Finished> {
+    const { root, end, judge, fetched, image, services, forms } = ran;
     const { work, request, farm, watch, metadata, clearing } = job;
     metadata.executionStartTimestamp = timestampFromDate(end.startedAt);
     metadata.executionCompletedTimestamp = timestampFromDate(end.endedAt);
@@ -318,23 +282,15 @@ export class ActionExecutor {
     const { retryWindow } = this.#machine;
     // The logs of a cancelled execution are still needed; their size is limited.
     const signal = watch.stop.aborted ? undefined : watch.stop;
-    await uploading(() =>
-      publishLogs(
-        end,
-        request.digestFunction,
-        { farm, retryWindow, ...(signal && { signal }) },
-        result,
-      ),
-    );
+    const target = { farm, retryWindow, ...(signal && { signal }) };
+    await uploading(() => publishLogs(end, request.digestFunction, target, result));
     const outputs =
       end.stopped === "cancelled"
         ? undefined
         : await unlessCancelled(watch.stop, () => this.#collect(root, job, result));
     const collected = outputs ?? nothing;
     await uploading(async () => {
-      const target = { farm, retryWindow, ...(signal && { signal }) };
       const { logs = [] } = services ?? {};
-      const forms = secretFormsOf(request);
       const found = await publishServiceLogs(logs, forms, request.digestFunction, target);
       result.outputFiles.push(...found);
     });
@@ -385,6 +341,8 @@ interface Ran {
   readonly fetched: Fetched;
   readonly image: ImageToRun | undefined;
   readonly services: OpenServices | undefined;
+  /** The forms in which secrets may appear in logs. */
+  readonly forms: SecretForms | undefined;
 }
 
 interface Job {
