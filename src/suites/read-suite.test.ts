@@ -193,7 +193,7 @@ describe("a definition", () => {
         void Object.assign(d.compile.benchmarks.a.files, {
           deep: JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`),
         }),
-      says: "more than 32 deep",
+      says: "more than 32 levels deep",
     },
     {
       what: "size",
@@ -238,7 +238,7 @@ describe("a file", () => {
     {
       what: "depth that is closed",
       yaml: `a: ${"[".repeat(100)}${"]".repeat(100)}\n`,
-      says: "more than 32 deep",
+      says: "more than 32 levels deep",
     },
     { what: "no YAML", yaml: "a: [\n", says: "x.yml:2:1: not valid YAML" },
     { what: "size", yaml: `a: ${"x".repeat(2_000_000)}`, says: "larger than 1024 KiB" },

@@ -262,7 +262,7 @@ describe("an upload that was broken off", () => {
 
     await expect(send({ name, data: bytes.subarray(9_000), offset: 9_000 })).rejects.toMatchObject({
       code: "out_of_range",
-      message: expect.stringContaining("goes on at 9000, but 5000 bytes"),
+      message: expect.stringContaining("continues at 9000, but the server has 5000 bytes"),
     });
     expect(await committed(`uploads/another/${plainName}`)).toBe(0);
   });
