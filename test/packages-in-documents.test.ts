@@ -7,15 +7,14 @@ function packagesOfCi(): string[] {
   return list.split(/[\s\\]+/).filter((name) => name !== "");
 }
 
-test.each(["README.md", "CONTRIBUTING.md"])(
-  "%s names the packages that .ci/run installs",
-  (path) => {
-    const packages = packagesOfCi();
+test("CONTRIBUTING.md names the packages that .ci/run installs", () => {
+  const packages = packagesOfCi();
 
-    expect(packages.length).toBeGreaterThan(10);
-    expect(readFileSync(path, "utf8")).toContain(`apt-get install ${packages.join(" ")}`);
-  },
-);
+  expect(packages.length).toBeGreaterThan(10);
+  expect(readFileSync("CONTRIBUTING.md", "utf8")).toContain(
+    `apt-get install ${packages.join(" ")}`,
+  );
+});
 
 test.each(["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])(
   "%s has no marks of an unfinished merge",

@@ -6,7 +6,7 @@ import { root } from "../ensure-installed.mjs";
 import { navigation } from "./navigation.mjs";
 import { escaped, pageOf, renderDocument } from "./render-document.mjs";
 
-const images = ["docs/graph-page.png"];
+const images = ["docs/graph-page.png", "docs/overview.svg"];
 
 export async function buildDocs(outDir = join(root, "dist/web/docs")) {
   const listed = navigation.flatMap(({ documents }) => documents);

@@ -58,6 +58,7 @@ export const navigation = [
   {
     title: "If you know",
     documents: [
+      "docs/if-you-know/README.md",
       "docs/if-you-know/github-actions.md",
       "docs/if-you-know/taskcluster.md",
       "docs/if-you-know/buildbarn.md",
