@@ -56,6 +56,8 @@ const CliConfig = z.object({
   /** The lock that all measuring programs on this machine share. */
   measuringLock: z.string().optional(),
   databaseUrl: z.string().optional(),
+  /** The API of the cluster, in a pod of Kubernetes: `https://HOST:PORT`. */
+  kubernetesApi: z.url().optional(),
   /** The directories of programs. */
   path: z.string().default("/usr/local/bin:/usr/bin:/bin"),
   /** https://no-color.org: any non-empty value. */
@@ -85,6 +87,7 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     configHome: env["XDG_CONFIG_HOME"] || undefined,
     measuringLock: env["GRANGE_MEASURING_LOCK"] || undefined,
     databaseUrl: env["GRANGE_DATABASE_URL"] || undefined,
+    kubernetesApi: kubernetesApi(env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"]),
     path: env["PATH"] || undefined,
     noColor: (env["NO_COLOR"] ?? "") !== "",
     terminal: env["TERM"],
@@ -94,6 +97,11 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     "invalid_argument",
     `the environment is wrong:\n${z.prettifyError(parsed.error)}`,
   );
+}
+
+function kubernetesApi(host = "", port = "443"): string | undefined {
+  if (host === "") return undefined;
+  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Reads the variables that programs on this machine need to reach the network. */
