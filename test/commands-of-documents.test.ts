@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { commandList } from "#cli/command-list.ts";
+import { refusal } from "./support/refusal-of-command.ts";
 
 const root = join(import.meta.dirname, "..");
 /** The reference is generated from the commands themselves; decisions name commands of their time. */
@@ -69,41 +68,6 @@ function commandsOf(line: string): string[][] {
     const from = words.findIndex((word) => !/^[A-Z_]+=/.test(word) && word !== "sudo");
     return from === -1 ? [] : words.slice(from);
   });
-}
-
-/** Returns why the program would refuse the words before it does anything; undefined when it takes them. */
-async function refusal(words: readonly string[]): Promise<string | undefined> {
-  const [name = "", ...rest] = words;
-  if (/^(--help|-h|--version|-V|help)?$/.test(name)) return undefined;
-  const listed = commandList[name];
-  if (listed === undefined) return `there is no command ${name}`;
-  const command = new Command("grange").createCommand(name);
-  (await listed.load())(command, { entry: "", version: "0" });
-  const problems: string[] = [];
-  disarm(command, problems);
-  try {
-    await command.parseAsync(rest, { from: "user" });
-  } catch (reason) {
-    const isHelp = rest.includes("--help") || rest.includes("-h");
-    if (!isHelp) return problems.join("").trim() || String(reason);
-  }
-  return undefined;
-}
-
-/** A command that does nothing, and throws instead of ending this process. */
-function disarm(command: Command, problems: string[]): void {
-  command.exitOverride().configureOutput({
-    writeOut: () => {},
-    writeErr: (text) => void problems.push(text),
-  });
-  // A group without an action refuses to be called by itself; some groups have one, such as `worker`.
-  if (hasAction(command)) command.action(() => {});
-  for (const part of command.commands) disarm(part, problems);
-}
-
-/** Commander has no public way to ask this. */
-function hasAction(command: Command): boolean {
-  return typeof Reflect.get(command, "_actionHandler") === "function";
 }
 
 describe("commands that documents show", () => {

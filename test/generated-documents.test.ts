@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { generatedParts, withPart } from "../scripts/generated-parts.ts";
+import { alertsYaml } from "../scripts/monitoring/alerts.ts";
+import { dashboardJson } from "../scripts/monitoring/dashboard.ts";
 import { allEndpoints, endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
 import { signInEndpoints } from "../src/api/endpoints/sign-in-endpoints.ts";
 import { allCommands } from "../src/cli/command-facts.ts";
@@ -18,6 +20,13 @@ test("docs/command-reference.md has the current commands", async () => {
   const document = await readFile("docs/command-reference.md", "utf8");
 
   expect(document, "run `npm run docs`").toBe(commandReference(commands));
+});
+
+test.each([
+  { file: "deploy/grafana/grange.json", text: dashboardJson() },
+  { file: "deploy/prometheus/alerts.yaml", text: alertsYaml() },
+])("$file is what the script writes", async ({ file, text }) => {
+  expect(await readFile(file, "utf8"), "run `npm run docs`").toBe(text);
 });
 
 test("each endpoint is in one part of the document", () => {

@@ -17,6 +17,7 @@ export const navigation = [
       "docs/logs.md",
       "docs/assistants.md",
       "docs/forge.md",
+      "docs/deployment.md",
       "docs/workers.md",
       "docs/containers.md",
       "docs/services.md",

@@ -36,7 +36,7 @@ export function basicHeader({ user, password }: Credentials): string {
 }
 
 /**
- * Asks the token service of a challenge for the right to pull from a repository. Returns the header and the time in ms
+ * Asks the token service of a challenge for the right to do `actions` with a repository. Returns the header and the time in ms
  * for which it is valid.
  *
  * Credentials are sent only to a service with the scheme of the registry or better: a registry with TLS cannot have them
@@ -48,12 +48,13 @@ export async function bearerHeader(
   repository: string,
   origin: string,
   credentials: Credentials | undefined,
+  actions: "pull" | "pull,push" = "pull",
 ): Promise<{ readonly header: string; readonly validMs: number }> {
   const url = new URL(challenge.realm);
   if (origin.startsWith("https:") && url.protocol !== "https:")
     throw new Fault("invalid_argument", `${origin} wants a token from ${url.origin}, without TLS`);
   if (challenge.service !== undefined) url.searchParams.set("service", challenge.service);
-  url.searchParams.set("scope", `repository:${repository}:pull`);
+  url.searchParams.set("scope", `repository:${repository}:${actions}`);
   const headers = credentials === undefined ? {} : { authorization: basicHeader(credentials) };
   const answer = await fetchIt(url, { headers, signal: AbortSignal.timeout(30_000) }).catch(
     (reason: unknown) => {

@@ -1,0 +1,170 @@
+// The chart and compose.yaml, without Helm and Docker: what they name exists in the program and in the values.
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { needs } from "../support/needs/needs.ts";
+import { findProgram } from "../support/needs/program.ts";
+import { refusal } from "../support/refusal-of-command.ts";
+
+const deploy = join(import.meta.dirname, "..", "..", "deploy");
+const chart = join(deploy, "helm", "grange");
+const read = (...path: string[]) => readFileSync(join(...path), "utf8");
+const templates = readdirSync(join(chart, "templates")).map((name) => ({
+  name,
+  text: read(chart, "templates", name),
+}));
+const values = parse(read(chart, "values.yaml")) as Record<string, unknown>;
+const settings = read(deploy, "..", "docs", "settings.md");
+
+/** Returns the value at a path such as `server.replicas`; undefined when a part is missing. */
+function at(path: string, from: unknown): unknown {
+  return path
+    .split(".")
+    .reduce<unknown>((found, key) => (found as Record<string, unknown> | undefined)?.[key], from);
+}
+
+test("each value that a template names is in values.yaml", () => {
+  const missing = templates.flatMap(({ name, text }) =>
+    Array.from(text.matchAll(/\.Values\.([A-Za-z.]+)/g), ([, path = ""]) => path)
+      .filter((path) => at(path, values) === undefined)
+      .map((path) => `${name}: ${path}`),
+  );
+  const [group] = values["workers"] as Record<string, unknown>[];
+  const missingOfGroups = templates.flatMap(({ text }) =>
+    Array.from(text.matchAll(/\$group\.([A-Za-z]+)/g), ([, key = ""]) => key).filter(
+      (key) => group?.[key] === undefined,
+    ),
+  );
+
+  expect(missing).toEqual([]);
+  expect(missingOfGroups).toEqual([]);
+});
+
+test("each variable of Grange in chart and compose.yaml is a documented setting", () => {
+  const texts = [...templates.map(({ text }) => text), read(deploy, "compose.yaml")].join("\n");
+  // These three are variables of compose.yaml itself.
+  const own = ["GRANGE_IMAGE", "GRANGE_WORKER_IMAGE", "GRANGE_LISTEN"];
+  const named = new Set(texts.match(/\bGRANGE_[A-Z_]+\b/g));
+  const documented = (name: string) =>
+    settings.includes(`\`${name}\``) ||
+    (/^GRANGE_(WORKER|DRAIN|GRACE)_?/.test(name) &&
+      settings.includes(`\`${name.replace(/^GRANGE_WORKER/, "")}\``));
+
+  expect([...named].filter((name) => !own.includes(name) && !documented(name))).toEqual([]);
+});
+
+interface Service {
+  readonly command?: readonly string[];
+}
+
+test("compose.yaml starts commands that the program takes", async () => {
+  const { services } = parse(read(deploy, "compose.yaml")) as { services: Record<string, Service> };
+  const commands = [services["server"]?.command ?? [], services["worker"]?.command ?? []];
+
+  const refused = await Promise.all(
+    commands.map((words) =>
+      refusal(words.map((word) => word.replaceAll(/\$\{[A-Z_]+:-([^}]*)\}/g, "$1"))),
+    ),
+  );
+
+  expect(commands.flat()).toContain("server");
+  expect(refused).toEqual([undefined, undefined]);
+});
+
+const helm = process.env["GRANGE_HELM"] ?? findProgram("helm");
+const kubeconform = process.env["GRANGE_KUBECONFORM"] ?? findProgram("kubeconform");
+const helmNeed = {
+  name: "Helm",
+  missing: helm === undefined ? "not installed, and GRANGE_HELM names none" : undefined,
+  remedy: { kind: "command", command: "go install helm.sh/helm/v3/cmd/helm@v3.16.4" },
+} as const;
+
+interface KubernetesObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly template?: {
+      readonly spec: { readonly containers: readonly { readonly args: string[] }[] };
+    };
+  };
+}
+
+describe("the chart", needs(helmNeed), () => {
+  const usual = [
+    "image.repository=registry.example/grange",
+    "database.existingSecret=grange-database",
+  ];
+  const render = (...sets: readonly string[]): KubernetesObject[] => {
+    const flags = [...usual, ...sets].flatMap((set) => ["--set", set]);
+    const text = execFileSync(helm ?? "helm", ["template", "farm", chart, ...flags], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    if (kubeconform !== undefined)
+      execFileSync(kubeconform, ["-strict", "-summary", "-"], { input: text, stdio: "pipe" });
+    return parseAllDocuments(text).flatMap((document) => {
+      const object = document.toJS() as KubernetesObject | null;
+      return object === null ? [] : [object];
+    });
+  };
+  const everything = [
+    "server.replicas=2",
+    "server.blobs.existingClaim=blobs",
+    "server.tlsSecret=tls",
+    "server.publicUrl=https://farm.example",
+    "keys.existingSecret=keys",
+    "worker.tokenSecret=workers",
+    "autoscaler.enabled=true",
+    "autoscaler.tokenSecret=autoscaler",
+    "ingress.enabled=true",
+    "ingress.host=farm.example",
+    "workers[0].platform.pool=ci",
+  ];
+
+  test("makes a server, its service, its volume and a group of workers", () => {
+    const kinds = render().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+
+    expect(kinds.toSorted()).toEqual([
+      "Deployment farm-grange",
+      "Deployment farm-grange-worker-small",
+      "PersistentVolumeClaim farm-grange-data",
+      "PodDisruptionBudget farm-grange",
+      "PodDisruptionBudget farm-grange-worker-small",
+      "Service farm-grange",
+    ]);
+  });
+
+  test("starts commands that the program takes, with every feature on", async () => {
+    const commands = render(...everything).flatMap(
+      ({ spec }) => spec?.template?.spec.containers.map(({ args }) => args) ?? [],
+    );
+
+    expect(new Set(commands.map(([name]) => name))).toEqual(
+      new Set(["autoscaling", "server", "worker"]),
+    );
+    for (const words of commands) expect(await refusal(words)).toBeUndefined();
+  });
+
+  test("leaves the number of workers to the autoscaler when there is one", () => {
+    const workers = (objects: readonly KubernetesObject[]) =>
+      objects.find(({ metadata }) => metadata.name.endsWith("worker-small"))?.spec?.replicas;
+
+    expect(workers(render())).toBe(2);
+    expect(workers(render(...everything))).toBeUndefined();
+  });
+
+  test.each([
+    { sets: ["server.replicas=2"], why: "set server.blobs.existingClaim" },
+    {
+      sets: ["server.replicas=2", "server.blobs.existingClaim=blobs"],
+      why: "set keys.existingSecret",
+    },
+    { sets: ["server.access=closed"], why: "access" },
+    { sets: ["image.repository="], why: "repository" },
+  ])("refuses $sets, and says what to set", ({ sets, why }) => {
+    expect(() => render(...sets)).toThrow(why);
+  });
+});
