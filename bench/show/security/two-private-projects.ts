@@ -20,7 +20,7 @@ export const twoPrivateProjects: Measurement = {
     try {
       const seed = randomInt(2 ** 31);
       const checked = await fc.check(answersTellNothing(farm), { numRuns: requests, seed });
-      const found = checked.failed ? `; ${JSON.stringify(checked.counterexample)}` : "";
+      const found = checked.failed ? `; ${String(checked.errorInstance)}` : "";
       const calls = Object.entries(readingCalls(farm.asker("team/beta", farm.token)));
       const different: string[] = [];
       for (const [name, call] of calls) {
