@@ -3,7 +3,7 @@ import { queuePosition } from "#execution/claiming/queue-position.store.ts";
 import { aRequest, aWorker } from "#execution/execution.fixture.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { registerWorker } from "#execution/leasing/worker.store.ts";
-import { usualTimes } from "#execution/queue-times.ts";
+import { defaultTimes } from "#execution/queue-times.ts";
 import { submitExecutions } from "#execution/submitting/submit-executions.store.ts";
 import { type Percentiles, percentilesOf, withBenchDatabase } from "./bench-database.ts";
 
@@ -40,7 +40,7 @@ function measurePositions(load: {
       const id = ids[Math.floor((i * queued) / times)];
       if (id === undefined) throw new Error("nothing is queued");
       const began = performance.now();
-      await db.transaction((tx) => queuePosition(tx, id, now, usualTimes));
+      await db.transaction((tx) => queuePosition(tx, id, now, defaultTimes));
       took.push(performance.now() - began);
     }
     return percentilesOf(took);

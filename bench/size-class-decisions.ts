@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { strategyOf } from "#size-classes/choose-strategy.ts";
 import type { KeyHistory } from "#size-classes/key-history.ts";
 import { historySize, type PastRun } from "#size-classes/past-run.ts";
-import { usualSettings } from "#size-classes/settings.ts";
+import { defaultSettings } from "#size-classes/settings.ts";
 import { type Situation, type StrategyName, strategyNames } from "#size-classes/strategy.ts";
 import { seededDraws } from "../test/support/seeded-draws.ts";
 
@@ -43,7 +43,7 @@ function measureDecisions(
   decisions: number,
   histories: Histories,
 ): DecisionSpeed {
-  const chooser = strategyOf({ ...usualSettings, strategy });
+  const chooser = strategyOf({ ...defaultSettings, strategy });
   const readAnew = { own: 1, anew: levels.length, known: 0 }[histories];
   const random = seededDraws(7);
   const situations = Array.from({ length: keys }, () => aBusySituation(random));

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readingVerbs } from "#core/verb.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { believedMs, callerRegistry } from "./caller-registry.ts";
+import { callerCacheMs, callerRegistry } from "./caller-registry.ts";
 import { createToken } from "./create-token.ts";
 import { deleteGrants, insertGrant } from "./grant.store.ts";
 import { keepPrincipalAs } from "./principal.store.ts";
@@ -148,7 +148,7 @@ test("a revoked token is refused everywhere once its moment of belief is over", 
 
   await db.transaction((tx) => revokeToken(tx, id, "root", clock.now()));
   const here = callerRegistry(db, clock);
-  later(believedMs);
+  later(callerCacheMs);
 
   for (const each of [here, registry]) {
     await expect(each.identify(`Bearer ${token}`)).rejects.toThrow(

@@ -17,7 +17,7 @@ import { longestHeader, tokenInHeader } from "./token-in-header.ts";
  * A revoked token stays valid on other servers for this time, and a new grant may not be valid yet. The server that
  * made the change applies it at once.
  */
-export const believedMs = 2_000;
+export const callerCacheMs = 2_000;
 
 /** Each takes some hundred bytes. Only valid tokens are kept, so guesses cannot crowd them out. */
 const mostCallers = 1_000;
@@ -118,7 +118,7 @@ export function callerRegistry(
     const ask = (): Known => {
       const caller = machine === undefined ? lookUp(token) : lookUpMachine(machine);
       caller.catch(() => kept.forget(key));
-      return { believedUntil: new Date(now.getTime() + believedMs), caller };
+      return { believedUntil: new Date(now.getTime() + callerCacheMs), caller };
     };
     const found = kept.get(key, ask);
     const first = rememberedOf(found, await found.caller);

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { grantsAt, verbsGivenBy } from "./explain-right.ts";
-import type { GrantToGive } from "./principal.ts";
+import type { NewGrant } from "./principal.ts";
 
 const roles = [
   { name: "viewer", verbs: ["read", "read-logs"] },
   { name: "owner", verbs: ["*"] },
 ] as const;
 
-const grant = (principal: string, verb: GrantToGive["verb"], repository = "*", branch = "*") => ({
+const grant = (principal: string, verb: NewGrant["verb"], repository = "*", branch = "*") => ({
   principal,
   verb,
   repository,

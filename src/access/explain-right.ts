@@ -1,9 +1,9 @@
 import { Verb } from "#core/verb.ts";
 import { matchesPattern } from "./matches-pattern.ts";
-import { anyone, type GrantToGive, type Where } from "./principal.ts";
+import { anyone, type NewGrant, type Where } from "./principal.ts";
 
 /** A grant as it was given, with its principal. */
-interface GivenGrant extends GrantToGive {
+interface GivenGrant extends NewGrant {
   readonly principal: string;
 }
 
@@ -13,7 +13,7 @@ interface KnownRole {
 }
 
 /** Returns the grants that give a verb: by itself, by `*`, or by a role. */
-export function grantsGiving<Given extends GrantToGive>(
+export function grantsGiving<Given extends NewGrant>(
   verb: Verb,
   grants: readonly Given[],
   roles: readonly KnownRole[],
@@ -29,7 +29,7 @@ export function grantsGiving<Given extends GrantToGive>(
 }
 
 /** Returns the verbs that a grant gives: the one that it names, all, or those of its role. */
-export function verbsGivenBy({ verb }: GrantToGive, roles: readonly KnownRole[]): Verb[] {
+export function verbsGivenBy({ verb }: NewGrant, roles: readonly KnownRole[]): Verb[] {
   const named =
     roles.find(({ name }) => verb === `role:${name}`)?.verbs ?? ([verb] as readonly string[]);
   return Verb.options.filter((each) => named.includes("*") || named.includes(each));

@@ -4,7 +4,7 @@ import { readingVerbs } from "#core/verb.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { keepPrincipal } from "./principal.store.ts";
-import { anyone, Grant, type GrantToGive } from "./principal.ts";
+import { anyone, Grant, type NewGrant } from "./principal.ts";
 
 const absent = <Shape extends z.ZodType>(shape: Shape) =>
   shape.nullable().transform((value) => value ?? undefined);
@@ -103,7 +103,7 @@ export async function listRightsInForce(tx: Tx): Promise<GrantRule[]> {
 export async function insertGrant(
   tx: Tx,
   principal: string,
-  grant: GrantToGive,
+  grant: NewGrant,
   createdBy: string,
 ): Promise<boolean> {
   await keepPrincipal(tx, principal);
@@ -121,7 +121,7 @@ export async function insertGrant(
 /** Selects rules of a principal; an absent pattern selects all. */
 export interface NamedGrants {
   readonly principal: string;
-  readonly verb: GrantToGive["verb"];
+  readonly verb: NewGrant["verb"];
   readonly repository: string | undefined;
   readonly branch: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 import { Verb } from "#core/verb.ts";
-import { type Grant, type GrantToGive, grantsFor, wholeFarm } from "./principal.ts";
+import { type Grant, grantsFor, type NewGrant, wholeFarm } from "./principal.ts";
 
 /** Verbs that decide what jobs may require of workers. */
 const shapingJobs: readonly (Verb | "*")[] = [
@@ -35,7 +35,7 @@ const ofWholeFarm: readonly (Verb | "*")[] = [
  * Refuses a restriction that no check reads: with `administer --pool a`, the caller would believe that the grant is
  * restricted.
  */
-export function requireNarrowingThatCounts(grant: GrantToGive): void {
+export function requireNarrowingThatCounts(grant: NewGrant): void {
   for (const [field, option, verbs] of narrows) {
     if (grant[field] === undefined || isOneOf(verbs, grant.verb)) continue;
     throw new Fault(

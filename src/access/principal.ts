@@ -51,8 +51,8 @@ export const Grant = z.object({
 export type Grant = Readonly<z.infer<typeof Grant>>;
 
 /** A grant as it is given: of a verb, or of all verbs of a role. */
-export const GrantToGive = Grant.extend({ verb: z.union([Grant.shape.verb, RoleVerb]) });
-export type GrantToGive = Readonly<z.infer<typeof GrantToGive>>;
+export const NewGrant = Grant.extend({ verb: z.union([Grant.shape.verb, RoleVerb]) });
+export type NewGrant = Readonly<z.infer<typeof NewGrant>>;
 
 /** A caller with its grants. */
 export interface Principal {

@@ -1,7 +1,7 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import { putMissing } from "#cas/build-directory-tree.ts";
 import { isPlain } from "#cas/directory-message.ts";
-import { usualTreeLimits } from "#cas/flatten-directory-tree.ts";
+import { defaultTreeLimits } from "#cas/flatten-directory-tree.ts";
 import { levelsAboveRoot, problemOfTargetAnywhere, refuse } from "#cas/path-rules.ts";
 import { flattenOpenTree, type OpenTree, openTree } from "#cas/tree-message.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
@@ -123,7 +123,7 @@ async function contentOfTree(tree: OpenTree): Promise<TreeContent> {
   let longestPath = "";
   let longestBytes = 0;
   let levelsAbove = 0;
-  for (const entry of await flattenOpenTree(tree, usualTreeLimits, "anywhere")) {
+  for (const entry of await flattenOpenTree(tree, defaultTreeLimits, "anywhere")) {
     await turn();
     if (entry.kind === "file") files.set(digestKey(entry.digest), entry.digest);
     if (entry.kind === "symlink") {

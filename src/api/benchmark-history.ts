@@ -58,7 +58,7 @@ export const ChangePointView = z
 export type ChangePointView = z.infer<typeof ChangePointView>;
 
 /** A person's statement about a step; `found` removes an earlier one. */
-export const SayOfChangePoint = z
+export const ChangePointStatement = z
   .strictObject({
     suite: SuiteWord,
     case: TestCase,
@@ -69,8 +69,8 @@ export const SayOfChangePoint = z
     standing: z.enum(["found", "accepted", "dismissed"]),
     note: z.string().max(2_000).nullable().default(null),
   })
-  .meta({ id: "SayOfChangePoint" });
-export type SayOfChangePoint = z.input<typeof SayOfChangePoint>;
+  .meta({ id: "ChangePointStatement" });
+export type ChangePointStatement = z.input<typeof ChangePointStatement>;
 
 /** Steps of all series of a suite, those of the newest artifacts first. */
 export const Steps = z

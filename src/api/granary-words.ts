@@ -1,7 +1,7 @@
-import type { LateBecause, UsedIndex } from "./granary.ts";
+import type { LateReason, UsedIndex } from "./granary.ts";
 
 /** Why a result was not available in time, for people: on pages and in terminals. */
-export const becauseWords: Readonly<Record<LateBecause, string>> = {
+export const lateReasonTexts: Readonly<Record<LateReason, string>> = {
   "not-indexed": "no index contained it",
   overtaken: "the build was faster than the network",
   "over-budget": "left out of the transfer",
@@ -13,7 +13,7 @@ export const becauseWords: Readonly<Record<LateBecause, string>> = {
 };
 
 /** Advice for each reason. */
-export const becauseAdvice: Readonly<Record<LateBecause, string>> = {
+export const becauseAdvice: Readonly<Record<LateReason, string>> = {
   "not-indexed":
     "No build of this commit or of an earlier one requested it. The next build finds it in the index.",
   overtaken: "Prefetch earlier: run grange granary prefetch when you check out a commit.",

@@ -20,7 +20,7 @@ export const ResultSource = z.enum(["local", "prefetched", "fetched", "missed", 
 export type ResultSource = z.infer<typeof ResultSource>;
 
 /** Why the build had to wait for a result, or could not get it. */
-export const LateBecause = z.enum([
+export const LateReason = z.enum([
   // No index contained it.
   "not-indexed",
   // An index contained it, but the build requested it before the transfer was finished.
@@ -37,13 +37,13 @@ export const LateBecause = z.enum([
   // A share of hits is deliberately made again for comparison.
   "cross-check",
 ]);
-export type LateBecause = z.infer<typeof LateBecause>;
+export type LateReason = z.infer<typeof LateReason>;
 
 export const RequestedResult = z.object({
   namespace: z.string().max(32),
   key: ShortText,
   source: ResultSource,
-  because: LateBecause.nullable(),
+  because: LateReason.nullable(),
   /** Measured from the build's start. */
   atMs: Count,
   bytes: Bytes,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { longestShareMs, SharedObject, usualShareMs } from "#core/shared-object.ts";
+import { defaultShareMs, longestShareMs, SharedObject } from "#core/shared-object.ts";
 import { SuiteWord } from "#core/test-case.ts";
 import { ArtifactTag } from "./benchmark-request.ts";
 
@@ -36,7 +36,7 @@ export const CreatedShareLink = ShareLink.extend({
 export type CreatedShareLink = z.infer<typeof CreatedShareLink>;
 
 /** From a minute to 90 days, in ms; 7 days unless given. */
-const expiresInMs = z.number().int().min(60_000).max(longestShareMs).default(usualShareMs);
+const expiresInMs = z.number().int().min(60_000).max(longestShareMs).default(defaultShareMs);
 
 /** With `path`, a file among the outputs of the run, and else its log; with `batch`, that of a batch. */
 export const ShareRun = z

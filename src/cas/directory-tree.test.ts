@@ -11,7 +11,7 @@ import { buildDirectoryTree, uploadDirectories } from "./build-directory-tree.ts
 import { toDigestMessage } from "./digest-message.ts";
 import { digestOf } from "./digest-of.ts";
 import { encodeDirectory } from "./directory-message.ts";
-import { flattenDirectoryTree, usualTreeLimits } from "./flatten-directory-tree.ts";
+import { defaultTreeLimits, flattenDirectoryTree } from "./flatten-directory-tree.ts";
 import { memoryBlobStore } from "./memory-blob-store.ts";
 import { compareByCodePoint, sortedByPath, type TreeEntry } from "./tree-entry.ts";
 import { decodeTree, encodeTree, flattenTree, toTreeMessage } from "./tree-message.ts";
@@ -252,7 +252,7 @@ describe("a tree that somebody else made", () => {
     }
 
     await expect(
-      flattenDirectoryTree(store, child.digest, { ...usualTreeLimits, maxEntries: 10_000 }),
+      flattenDirectoryTree(store, child.digest, { ...defaultTreeLimits, maxEntries: 10_000 }),
     ).rejects.toMatchObject({ code: "resource_exhausted" });
   });
 

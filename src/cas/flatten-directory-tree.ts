@@ -16,7 +16,7 @@ export interface TreeLimits {
   readonly maxDepth: number;
 }
 
-export const usualTreeLimits: TreeLimits = { maxEntries: 500_000, maxDepth: 256 };
+export const defaultTreeLimits: TreeLimits = { maxEntries: 500_000, maxDepth: 256 };
 
 /** Enough for 100,000 files in one directory. */
 const maxDirectoryBytes = 16 * 1024 * 1024;
@@ -37,7 +37,7 @@ const top: LinkPlace = { below: "" };
 export async function flattenDirectoryTree(
   store: BlobStore,
   root: Digest,
-  limits: TreeLimits = usualTreeLimits,
+  limits: TreeLimits = defaultTreeLimits,
   at: LinkPlace = top,
 ): Promise<TreeEntry[]> {
   const load = async (digest: Digest): Promise<Directory> => {

@@ -1,5 +1,5 @@
 import type { BlobStore } from "./blob-store.ts";
-import { flattenDirectoryTree, usualTreeLimits } from "./flatten-directory-tree.ts";
+import { defaultTreeLimits, flattenDirectoryTree } from "./flatten-directory-tree.ts";
 import { mergeTrees, type Overlay, placedAt } from "./merge-trees.ts";
 import type { Subtree, TreeEntry, TreePart } from "./tree-entry.ts";
 
@@ -56,6 +56,6 @@ function* pathAndParents(path: string): Generator<string, void, undefined> {
 }
 
 async function takenApart(store: BlobStore, { path, digest }: Subtree): Promise<TreeEntry[]> {
-  const entries = await flattenDirectoryTree(store, digest, usualTreeLimits, { below: path });
+  const entries = await flattenDirectoryTree(store, digest, defaultTreeLimits, { below: path });
   return entries.length === 0 ? [{ kind: "directory", path }] : placedAt(path, entries);
 }

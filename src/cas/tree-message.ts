@@ -17,10 +17,10 @@ import {
   undecodable,
 } from "./directory-message.ts";
 import {
+  defaultTreeLimits,
   flattenDirectories,
   type LinkPlace,
   type TreeLimits,
-  usualTreeLimits,
 } from "./flatten-directory-tree.ts";
 import { assertFewParts } from "./message-parts.ts";
 import type { TreeEntry } from "./tree-entry.ts";
@@ -69,7 +69,7 @@ export async function decodeTree(bytes: Uint8Array): Promise<Tree> {
         }
       } else if (isMessage && field === TreeSchema.field.children.number) {
         tree.children.push(decodedChild(reader.bytes()));
-        assertFewChildren(tree, usualTreeLimits);
+        assertFewChildren(tree, defaultTreeLimits);
       } else {
         reader.skip(wireType, field);
       }
@@ -113,7 +113,7 @@ function assertFewChildren({ children }: Tree, { maxEntries }: TreeLimits): void
 export async function openTree(
   tree: Tree,
   by: DigestFunction,
-  limits: TreeLimits = usualTreeLimits,
+  limits: TreeLimits = defaultTreeLimits,
 ): Promise<OpenTree> {
   if (tree.root === undefined) throw new Fault("invalid_argument", "a tree has no root");
   assertFewChildren(tree, limits);
@@ -138,12 +138,12 @@ export async function flattenTree(
   by: DigestFunction,
   links?: LinkPlace,
 ): Promise<TreeEntry[]> {
-  return flattenOpenTree(await openTree(tree, by), usualTreeLimits, links);
+  return flattenOpenTree(await openTree(tree, by), defaultTreeLimits, links);
 }
 
 export function flattenOpenTree(
   { root, children, by }: OpenTree,
-  limits: TreeLimits = usualTreeLimits,
+  limits: TreeLimits = defaultTreeLimits,
   links?: LinkPlace,
 ): Promise<TreeEntry[]> {
   const load = async (digest: Digest): Promise<Directory> => {

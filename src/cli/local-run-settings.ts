@@ -5,7 +5,7 @@ import { readWorkingDefinitions } from "#local-run/working-definitions.ts";
 import { readWorkerConfig, type WorkerConfig } from "#worker/config.ts";
 import { checkoutRoot } from "./checkout.ts";
 import { ProblemsFound } from "./problems-found.ts";
-import { hidingFarms } from "./work-here.ts";
+import { hideFarmData } from "./work-here.ts";
 
 /** Returns the top of the checkout whose jobs a command runs. Throws `failed_precondition` outside of one. */
 export async function checkoutToRun(directory: string): Promise<string> {
@@ -20,7 +20,7 @@ export async function checkoutToRun(directory: string): Promise<string> {
  * see the checkout itself: files that they read must be among their inputs.
  */
 export async function localWorkerConfig(root: string, dataDir?: string): Promise<WorkerConfig> {
-  const config = await hidingFarms(
+  const config = await hideFarmData(
     readWorkerConfig(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }),
     {},
   );

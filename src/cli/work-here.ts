@@ -212,14 +212,17 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
         ...(options.endWithParent === true ? hurry : {}),
         ...(await settingsFrom(options.settings)),
       });
-      return startWorker(await hidingFarms(await asItself(config, options.enrol), options), logger);
+      return startWorker(
+        await hideFarmData(await asItself(config, options.enrol), options),
+        logger,
+      );
     },
     () => ({}),
   );
 }
 
 /** Hides from jobs the data of farms on this machine and the credentials of this worker, also without `--hide`. */
-export async function hidingFarms(
+export async function hideFarmData(
   config: WorkerConfig,
   { tokenFile, clientKey, enrol }: Pick<WorkOptions, "tokenFile" | "clientKey" | "enrol">,
 ): Promise<WorkerConfig> {

@@ -1,18 +1,18 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import type { MeasuringLock } from "#machine/measuring-lock.ts";
+import type { CollectorOperations } from "./collector-operations.ts";
 import type { CollectorConfig } from "./config.ts";
 import type { LabConnection } from "./lab-connection.ts";
 import type { LabContact } from "./lab-contact.ts";
 import type { Memory } from "./remembered.ts";
 import type { Spool } from "./spool.ts";
-import type { Workbench } from "./workbench.ts";
 
 /** The parts of a collector. */
 export interface CollectorParts {
   readonly config: CollectorConfig;
   readonly lab: LabConnection;
-  readonly bench: Workbench;
+  readonly bench: CollectorOperations;
   readonly spool: Spool;
   readonly memory: Memory;
   readonly lock: MeasuringLock;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { CollectorName } from "#api/collector.ts";
 import { Fault } from "#core/fault.ts";
-import { usualMeasuringLock } from "#machine/measuring-lock.ts";
+import { defaultMeasuringLock } from "#machine/measuring-lock.ts";
 
 const gigabyte = 1_000_000_000;
 
@@ -33,7 +33,7 @@ export const CollectorConfig = z.object({
     .nonnegative()
     .default(15 * 60_000),
   /** The lock that is held while measuring; all collectors and workers of the machine share it. */
-  measuringLock: z.string().startsWith("/").default(usualMeasuringLock),
+  measuringLock: z.string().startsWith("/").default(defaultMeasuringLock),
   sandbox: z.enum(["auto", "bubblewrap", "none"]).default("auto"),
   /** Whether it compares an artifact with itself when the server requests it. */
   selfTest: z.boolean().default(true),

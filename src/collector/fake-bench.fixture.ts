@@ -5,10 +5,10 @@ import type { TestCase } from "#core/test-case.ts";
 import type { Load } from "#measuring/environment/load.ts";
 import type { MeasuredIteration, MeasuredPair } from "#measuring/measured-iteration.ts";
 import type { Suite } from "#suites/suite.ts";
-import type { IterationsWanted, PairsWanted, Workbench } from "./workbench.ts";
+import type { CollectorOperations, IterationsWanted, PairsWanted } from "./collector-operations.ts";
 
 /** A machine whose measurements a test defines. */
-export class FakeBench implements Workbench {
+export class FakeBench implements CollectorOperations {
   readonly begun: string[] = [];
   readonly measured: string[] = [];
   readonly pairs: { readonly benchmark: string; readonly pair: number }[] = [];

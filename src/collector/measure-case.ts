@@ -5,9 +5,9 @@ import { keepableText } from "#core/keepable-text.ts";
 import { caseKey } from "#core/test-case.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import type { Suite } from "#suites/suite.ts";
+import type { CollectorOperations } from "./collector-operations.ts";
 import type { CaseLeft } from "./left-to-measure.ts";
 import { isOfTheTest } from "./standing.ts";
-import type { Workbench } from "./workbench.ts";
 
 const longestError = 20_000;
 const longestWarning = 200;
@@ -27,7 +27,7 @@ type Results = Omit<ReportTest, "holder">;
  * A thrown error does not come from the test: its cause is the machine, the network, or the signal.
  */
 export async function measureCase(
-  bench: Workbench,
+  bench: CollectorOperations,
   { claimed, suite, artifact, against }: MeasuringJob,
   left: CaseLeft,
   warning: string | undefined,

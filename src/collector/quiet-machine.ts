@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { rest } from "#core/resting.ts";
 import { judgeLoad, type Load } from "#measuring/environment/load.ts";
+import type { CollectorOperations } from "./collector-operations.ts";
 import type { CollectorConfig } from "./config.ts";
 import { onLoad } from "./on-load.ts";
-import type { Workbench } from "./workbench.ts";
 
 const lookEveryMs = 2_000;
 
@@ -11,7 +11,7 @@ const lookEveryMs = 2_000;
 const sampleMs = { first: 1_000, between: 300 };
 
 interface Parts {
-  readonly bench: Workbench;
+  readonly bench: CollectorOperations;
   readonly config: CollectorConfig;
   readonly logger: Logger;
 }

@@ -8,6 +8,7 @@ import { type HeldLock, takeLock, untilLost } from "#machine/holder-lock.ts";
 import { makeDirectory } from "#machine/make-directory.ts";
 import { MeasuringLock } from "#machine/measuring-lock.ts";
 import { Collector, type CollectorOver } from "./collector.ts";
+import type { CollectorOperations } from "./collector-operations.ts";
 import type { CollectorParts } from "./collector-parts.ts";
 import type { CollectorConfig } from "./config.ts";
 import type { LabConnection } from "./lab-connection.ts";
@@ -17,7 +18,6 @@ import { Memory } from "./remembered.ts";
 import { type SelfTested, selfTest } from "./self-test.ts";
 import { Spool } from "./spool.ts";
 import { thisMachine } from "./this-machine.ts";
-import type { Workbench } from "./workbench.ts";
 
 export interface RunningCollector extends Service {
   /** Resolves when it must not continue although `stop` was not called. */
@@ -36,7 +36,7 @@ export async function startCollector(
 export async function startCollectorOn(
   config: CollectorConfig,
   lab: LabConnection,
-  openBench: () => Promise<Workbench>,
+  openBench: () => Promise<CollectorOperations>,
   logger: Logger,
   clock: Clock = systemClock,
 ): Promise<RunningCollector> {
@@ -83,7 +83,7 @@ export async function testOnce(
 async function openParts(
   config: CollectorConfig,
   lab: LabConnection,
-  openBench: () => Promise<Workbench>,
+  openBench: () => Promise<CollectorOperations>,
   logger: Logger,
   clock: Clock,
 ): Promise<{

@@ -6,17 +6,17 @@ import { sampleLoad } from "#measuring/environment/load.ts";
 import { measurePairs } from "#measuring/measure-pairs.ts";
 import { measureTest } from "#measuring/measure-test.ts";
 import { openWorkPlace } from "#measuring/work-place.ts";
+import type { CollectorOperations } from "./collector-operations.ts";
 import type { CollectorConfig } from "./config.ts";
 import { endLeftovers } from "./end-leftovers.ts";
 import type { LabConnection } from "./lab-connection.ts";
-import type { Workbench } from "./workbench.ts";
 
 /** Returns the machine on which this process runs. */
 export async function thisMachine(
   { dataDir, artifactLimitBytes, privateHosts, sandbox }: CollectorConfig,
   lab: Pick<LabConnection, "fetchBlob">,
   logger: Logger,
-): Promise<Workbench> {
+): Promise<CollectorOperations> {
   const cache = await openArtifactCache({
     directory: join(dataDir, "artifacts"),
     limitBytes: artifactLimitBytes,

@@ -1,4 +1,4 @@
-import { leastFirst } from "./least-first.ts";
+import { integerMinHeap } from "./integer-min-heap.ts";
 
 /** A transfer with its cost and its worth. */
 export interface Transfer<Item> {
@@ -67,7 +67,7 @@ export function chooseInTime(
   scale: number,
 ): InTime {
   const isLate = new Uint8Array(transfers.length);
-  const chosen = leastFirst(transfers.length);
+  const chosen = integerMinHeap(transfers.length);
   const gone: number[] = [];
   let atMs = times.beginMs;
   let worthMs = 0;

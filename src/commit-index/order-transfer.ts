@@ -87,7 +87,7 @@ export function orderTransfer<Item>(
     leftOut.push({ item, because });
   const worthIt: Transfer<Item>[] = [];
   for (const transfer of transfersOf(wanted, options.line)) {
-    if (isWorthIt(transfer)) worthIt.push(transfer);
+    if (shouldPrefetch(transfer)) worthIt.push(transfer);
     else leave(transfer, "not-worth-it");
   }
   worthIt.sort((one, other) => one.firstMs - other.firstMs);
@@ -189,7 +189,7 @@ function transfersOf<Item>(
 /**
  * When costs are unknown, large results are often the most expensive ones, so they are not left out because of a guess.
  */
-function isWorthIt({ isCostKnown, costMs, worthMs }: Transfer<unknown>): boolean {
+function shouldPrefetch({ isCostKnown, costMs, worthMs }: Transfer<unknown>): boolean {
   return !isCostKnown || costMs <= worthMs;
 }
 

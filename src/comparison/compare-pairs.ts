@@ -3,7 +3,7 @@ import type { Metric } from "#core/benchmark-metric.ts";
 import { median } from "#statistics/quartiles.ts";
 import type { ArtifactsToCompare } from "./artifacts-to-compare.ts";
 import { judgeNoisy } from "./judge-noisy.ts";
-import { type Pair, practicalLimit, usualRounds } from "./judge-pairs.ts";
+import { defaultRounds, type Pair, practicalLimit } from "./judge-pairs.ts";
 import { isRelevant, magnitudeOf } from "./magnitude.ts";
 import type { Figure, MatchedCase } from "./match-cases.ts";
 import type { PairedCase } from "./measured.ts";
@@ -61,7 +61,7 @@ export function comparePairs(
 ): { kind: "compared"; comparison: CaseComparison; pooledP: number | null } {
   const judged = judgeNoisy(pairs.paired, pairs.rerun, {
     limit: practicalLimit(input.limitOf(matched.case, metric.name, pairs.fingerprint)),
-    rounds: input.rounds ?? usualRounds,
+    rounds: input.rounds ?? defaultRounds,
     better: metric.better,
   });
   // Medians of the pairs, not the minima of the results: those were measured at another time and may contradict the

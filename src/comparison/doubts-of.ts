@@ -1,7 +1,7 @@
 import type { CaseComparison } from "#api/benchmark-comparison.ts";
 import type { TestCase } from "#core/test-case.ts";
 import { claimsChange } from "./judge-noisy.ts";
-import { usualRounds } from "./judge-pairs.ts";
+import { defaultRounds } from "./judge-pairs.ts";
 
 /** A case and metric that an independent rerun must confirm. */
 export interface Doubt {
@@ -16,7 +16,7 @@ export interface Doubt {
  */
 export function doubtsOf(
   cases: readonly CaseComparison[],
-  rounds: readonly number[] = usualRounds,
+  rounds: readonly number[] = defaultRounds,
 ): Doubt[] {
   return cases.flatMap(({ case: testCase, metric, evidence }) =>
     evidence.by === "pairs" && evidence.confirmed === null && claimsChange(evidence, rounds)

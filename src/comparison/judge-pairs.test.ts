@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { alphaAfter, gateAlpha } from "./alpha-spending.ts";
 import { judgeNoisy } from "./judge-noisy.ts";
-import { judgePairs, type Pair, practicalLimit, usualRounds } from "./judge-pairs.ts";
+import { defaultRounds, judgePairs, type Pair, practicalLimit } from "./judge-pairs.ts";
 import { pairedTimes } from "./measured.fixture.ts";
 import { shapeWarnings } from "./shape-warnings.ts";
 
-const rules = { limit: 0.01, rounds: usualRounds, better: "lower" } as const;
+const rules = { limit: 0.01, rounds: defaultRounds, better: "lower" } as const;
 const figures = (shift: number, others: Parameters<typeof pairedTimes>[1] = {}): Pair[] =>
   pairedTimes(shift, others).pairs.map(({ child, parent, parentFirst }) => ({
     child: child["time"] ?? 0,
@@ -16,7 +16,7 @@ const figures = (shift: number, others: Parameters<typeof pairedTimes>[1] = {}):
 
 describe("the allowed share of the error", () => {
   test("is zero for five pairs, and for twenty pairs what ten left over", () => {
-    const spent = usualRounds.map((round) => alphaAfter(round, usualRounds));
+    const spent = defaultRounds.map((round) => alphaAfter(round, defaultRounds));
     expect(spent[0]).toBe(0);
     expect(spent[1]).toBeCloseTo(2 / 252, 12);
     expect(spent[2]).toBeCloseTo(0.0185, 4);

@@ -32,7 +32,7 @@ export interface PairsJudgement {
 }
 
 /** The default rounds of a suite. */
-export const usualRounds: readonly number[] = [5, 10, 20];
+export const defaultRounds: readonly number[] = [5, 10, 20];
 
 /** Returns the smallest relevant change: 1 %, or more if equal artifacts differ by more in one of twenty cases. */
 export function practicalLimit(noise: number | undefined): number {

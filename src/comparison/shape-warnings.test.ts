@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { normal, seededRandom } from "#statistics/seeded-random.ts";
 import { judgeNoisy } from "./judge-noisy.ts";
-import { type Pair, usualRounds } from "./judge-pairs.ts";
+import { defaultRounds, type Pair } from "./judge-pairs.ts";
 import { shapeWarnings } from "./shape-warnings.ts";
 import { modelProcess } from "./simulate-comparisons.ts";
 
-const rules = { limit: 0.01, rounds: usualRounds, better: "lower" } as const;
+const rules = { limit: 0.01, rounds: defaultRounds, better: "lower" } as const;
 const pairsOf = (count: number, draw: (i: number) => Omit<Pair, "parentFirst">): Pair[] =>
   Array.from({ length: count }, (_, i) => ({ ...draw(i), parentFirst: i % 2 === 0 }));
 

@@ -1,6 +1,6 @@
 import { exponential, normal, type Random, seededRandom } from "#statistics/seeded-random.ts";
 import { judgeNoisy } from "./judge-noisy.ts";
-import { judgePairs, type Pair, practicalLimit, usualRounds } from "./judge-pairs.ts";
+import { defaultRounds, judgePairs, type Pair, practicalLimit } from "./judge-pairs.ts";
 import { isParentFirst } from "./order-of-pairs.ts";
 
 /** Returns the figure of one process, where the artifact's true figure is 1. */
@@ -59,7 +59,13 @@ interface SimulatedComparisons {
  * Applies the rules for noisy metrics to artifacts whose true difference is known, round by round as a collector does.
  */
 export function simulateComparisons(options: SimulationOptions): SimulatedComparisons {
-  const { trials, shift, open, limit = practicalLimit(undefined), rounds = usualRounds } = options;
+  const {
+    trials,
+    shift,
+    open,
+    limit = practicalLimit(undefined),
+    rounds = defaultRounds,
+  } = options;
   const random = seededRandom(options.seed);
   let claimed = 0;
   let confirmed = 0;

@@ -29,5 +29,5 @@ export type SharedObject = z.infer<typeof SharedObject>;
 
 const dayMs = 24 * 3_600_000;
 /** How long a share link is valid, in ms, unless its maker says otherwise. */
-export const usualShareMs = 7 * dayMs;
+export const defaultShareMs = 7 * dayMs;
 export const longestShareMs = 90 * dayMs;

@@ -14,7 +14,7 @@ import {
   type TimeLimits,
   timeLimits,
 } from "./time-limits.ts";
-import { acceptLast } from "./with-commit.ts";
+import { trackLastStatements } from "./with-commit.ts";
 
 interface PostgresOptions {
   /** `postgres://…`; a Unix socket is `postgres:///name?host=/directory&user=name`. */
@@ -102,7 +102,7 @@ export function openPostgres(options: PostgresOptions): Db {
           },
         });
         if (kind !== "call") await tx.run(setForTransaction(limits[kind]));
-        const last = acceptLast(tx);
+        const last = trackLastStatements(tx);
         const result = await work(tx);
         isOver = true;
         const committed = client.query("commit");

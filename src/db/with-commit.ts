@@ -3,7 +3,7 @@ import type { Tx } from "./db.ts";
 const lastOf = new WeakMap<Tx, Promise<unknown>[]>();
 
 /** Lets a transaction have last statements. Returns those that were added. */
-export function acceptLast(tx: Tx): readonly Promise<unknown>[] {
+export function trackLastStatements(tx: Tx): readonly Promise<unknown>[] {
   const last: Promise<unknown>[] = [];
   lastOf.set(tx, last);
   return last;

@@ -4,7 +4,7 @@ import type { DefinitionProblem } from "./definition-problems.ts";
 import type { NamedGraph } from "./named-graph.ts";
 import { suggestion } from "./nearest-name.ts";
 import { parameterValues } from "./parameter-values.ts";
-import { readSwitchValues, usualValueOf } from "./switch-values.ts";
+import { defaultValueOf, readSwitchValues } from "./switch-values.ts";
 import type { Declared, Templates } from "./templates.ts";
 
 /** A submitter's requests for definitions, and the values of the branch. */
@@ -100,7 +100,7 @@ function chooseSwitches(
     [...templates.switches].map(([name, { declaration }]) => [name, declaration]),
   );
   const usual = Object.fromEntries(
-    [...declared].map(([name, declaration]) => [name, usualValueOf(declaration)]),
+    [...declared].map(([name, declaration]) => [name, defaultValueOf(declaration)]),
   );
   const ofBranch = readSwitchValues(
     declared,

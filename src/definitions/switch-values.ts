@@ -8,7 +8,7 @@ interface SwitchProblem {
 }
 
 /** Returns the default; a switch has texts as values when its default is a text. */
-export function usualValueOf(declaration: Switch): SwitchValue {
+export function defaultValueOf(declaration: Switch): SwitchValue {
   return declaration.default ?? false;
 }
 
@@ -33,7 +33,7 @@ export function readSwitchValues(
       problems.push({ name, message: `the definitions have no switch "${name}"${hint}` });
       continue;
     }
-    const isOfTexts = typeof usualValueOf(declaration) === "string";
+    const isOfTexts = typeof defaultValueOf(declaration) === "string";
     const read = isOfTexts ? value : onOrOff(value);
     if (typeof read !== (isOfTexts ? "string" : "boolean")) {
       const wanted = isOfTexts ? "a text" : "on or off";

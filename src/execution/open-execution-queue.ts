@@ -22,7 +22,7 @@ import { heartbeatBatches } from "./leasing/heartbeat-batches.ts";
 import { hedges } from "./leasing/hedges.ts";
 import type { Lease, WorkerProcess } from "./leasing/lease.ts";
 import { grantedLeaseMs } from "./leasing/lease-length.ts";
-import { leaseRescuer } from "./leasing/lease-rescuer.ts";
+import { leaseReaper } from "./leasing/lease-reaper.ts";
 import { leaseStarts } from "./leasing/lease-starts.ts";
 import { leasesHere } from "./leasing/leases-here.ts";
 import { knownWorkers } from "./leasing/worker.store.ts";
@@ -32,7 +32,7 @@ import { notifySilentWorkers } from "./notify.store.ts";
 import { projectsOfExecutions } from "./projects-of-executions.ts";
 import type { QueueHooks } from "./queue-hooks.ts";
 import { listenToQueue } from "./queue-notifications.ts";
-import { type QueueTimes, usualTimes } from "./queue-times.ts";
+import { defaultTimes, type QueueTimes } from "./queue-times.ts";
 import { readExecutions } from "./read-executions.store.ts";
 import { sizeChooser } from "./sizing/size-chooser.ts";
 import type { Analyzer } from "./sizing/size-class-roles.ts";
@@ -53,7 +53,7 @@ export async function openExecutionQueue(parts: {
 }): Promise<ExecutionQueue> {
   const { db, clock, logger } = parts;
   const hooks = parts.hooks ?? {};
-  const times = { ...usualTimes, ...parts.times };
+  const times = { ...defaultTimes, ...parts.times };
   const self = randomUUID();
   const watch = executionWatch((ids) => readExecutions(db, ids));
   const logs = logService(db);
@@ -111,7 +111,7 @@ export async function openExecutionQueue(parts: {
     await Promise.all(leases.map((lease) => ending.add({ lease, end: { kind: "released" } })));
   };
 
-  const rescuer = leaseRescuer({
+  const rescuer = leaseReaper({
     db,
     clock,
     logger,

@@ -21,7 +21,7 @@ export interface QueueTimes {
   readonly sweepEveryMs: number;
 }
 
-export const usualTimes: QueueTimes = {
+export const defaultTimes: QueueTimes = {
   leaseMs: 15_000,
   longestLeaseMs: 60 * 60_000,
   heartbeatMs: 3_000,

@@ -6,7 +6,7 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import { askForRedeliveries, readFrom, readUntil } from "./ask-for-redeliveries.ts";
 import { insertDelivery } from "./delivery.store.ts";
 import type { ForgeServices } from "./forge-services.ts";
-import { usualForgeTimes } from "./forge-times.ts";
+import { defaultForgeTimes } from "./forge-times.ts";
 import { memoryFarmPort } from "./memory-farm-port.fixture.ts";
 import { type MemoryForge, memoryForge } from "./memory-forge.fixture.ts";
 
@@ -50,7 +50,7 @@ function ask() {
         },
       },
     ],
-    times: usualForgeTimes,
+    times: defaultForgeTimes,
     chance: () => 0.5,
   };
   return askForRedeliveries(services);

@@ -2,7 +2,7 @@ import { messageOf } from "#core/fault.ts";
 import {
   deliveriesThatCame,
   deliveryMark,
-  endStrangeDeliveries,
+  endUnwatchedDeliveries,
   forgetDeliveries,
   forgetRedeliveries,
   moveDeliveryMark,
@@ -117,7 +117,7 @@ async function askForgeForRedeliveries(
 export async function tidyDeliveries({ db, clock }: ForgeServices): Promise<void> {
   const now = clock.now();
   const before = new Date(now.getTime() - keepDeliveriesMs);
-  await endStrangeDeliveries(db, now);
+  await endUnwatchedDeliveries(db, now);
   while ((await forgetDeliveries(db, before)) > 0);
   await forgetRedeliveries(db, before);
 }

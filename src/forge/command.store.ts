@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { tellForge } from "./repository.store.ts";
+import { notifyForge } from "./repository.store.ts";
 
 const Command = z.object({
   repository: z.string(),
@@ -35,7 +35,7 @@ export async function insertCommand(
             ${command.head}, ${command.headSeenAt}, ${command.edited}, ${command.createdAt}, ${now})
     on conflict do nothing
   `);
-  if (inserted > 0) await tellForge(tx);
+  if (inserted > 0) await notifyForge(tx);
   return inserted > 0;
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { ForgePlace } from "./forge.ts";
-import { tellForge } from "./repository.store.ts";
+import { notifyForge } from "./repository.store.ts";
 import { Hint } from "./webhooks/hint.ts";
 
 interface NewDelivery {
@@ -39,7 +39,7 @@ export async function insertDelivery(
     set state = 'waiting', done_at = null, error = null, attempts = 0, next_at = excluded.next_at
     where forge_delivery.state = 'failed'
   `);
-  if (stored > 0) await tellForge(tx);
+  if (stored > 0) await notifyForge(tx);
   return stored > 0;
 }
 
@@ -124,7 +124,7 @@ export async function postponeDeliveries(
 }
 
 /** Ends deliveries for repositories that are not watched. */
-export function endStrangeDeliveries(tx: Tx, now: Date): Promise<number> {
+export function endUnwatchedDeliveries(tx: Tx, now: Date): Promise<number> {
   return tx.run(sql`
     update forge_delivery as d set state = 'done', done_at = ${now}, error = 'nobody watches that repository'
     where state = 'waiting' and not exists (

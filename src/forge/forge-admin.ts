@@ -10,7 +10,7 @@ import { changedPolicy } from "./forge-policy.ts";
 import { type Forges, forgeFor, missing } from "./forge-services.ts";
 import { tryGivenUp } from "./outbox/outbox.store.ts";
 import { approvePull, findPull } from "./pull.store.ts";
-import { endReadingOf } from "./readers/provider-links.ts";
+import { endReadRights } from "./readers/provider-links.ts";
 import {
   type ForgeAccount,
   forgetReadings,
@@ -27,8 +27,8 @@ import {
   removeRepository,
   type WatchedRepository,
 } from "./repository.store.ts";
-import type { SealedWay } from "./way.store.ts";
-import { workedFromTheStart } from "./what-to-make.ts";
+import type { SealedCredential } from "./repository-credential.store.ts";
+import { tagsBeforeWatching } from "./what-to-make.ts";
 
 export interface AdminServices {
   readonly db: Db;
@@ -37,7 +37,7 @@ export interface AdminServices {
   /** Returns the name that graphs use for the repository at an address. */
   nameRepository(url: string): Promise<string>;
   /** Encrypts the credentials for a repository, for storage in the database. */
-  sealWay(place: ForgePlace, address: string): SealedWay;
+  sealWay(place: ForgePlace, address: string): SealedCredential;
   /** Records the change, in the same transaction. */
   record(tx: Tx, detail: Readonly<Record<string, unknown>>): Promise<void>;
 }
@@ -78,7 +78,7 @@ export async function addRepository(
       way,
     };
     if (!(await insertRepository(tx, repository))) throw isWatched(name);
-    await keepRefs(tx, name, refs, workedFromTheStart(refs), repository.addedAt);
+    await keepRefs(tx, name, refs, tagsBeforeWatching(refs), repository.addedAt);
     await services.record(tx, { what: "watch a repository", repository: name, kind, url });
     return requireWatched(tx, name);
   });
@@ -141,7 +141,7 @@ export async function setAccount(
   const account = requireAccounts(services.forges, kind).accountOf(wanted.account);
   const link = { principal, kind, account, linkedBy, linkedAt: services.clock.now() };
   await services.db.transaction(async (tx) => {
-    await endReadingOf(tx, link);
+    await endReadRights(tx, link);
     await linkAccount(tx, link);
     await services.record(tx, { what: "link an account", principal, kind, account });
   });
@@ -156,7 +156,7 @@ export async function removeAccount(
   await services.db.transaction(async (tx) => {
     if (!(await unlinkAccount(tx, { principal, kind })))
       throw new Fault("not_found", `${principal} is linked with no account of ${kind}`);
-    await endReadingOf(tx, { principal, kind });
+    await endReadRights(tx, { principal, kind });
     await services.record(tx, { what: "unlink an account", principal, kind });
   });
 }

@@ -80,7 +80,7 @@ export async function forgetForgeGraph(tx: Tx, id: string): Promise<void> {
  *
  * Written before they are cancelled, so that a graph that is needed again meanwhile is made again.
  */
-export async function unwantGraphs(
+export async function markGraphsUnneeded(
   tx: Tx,
   {
     repository,

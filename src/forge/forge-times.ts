@@ -12,7 +12,7 @@ export interface ForgeTimes {
   readonly lookMs: number;
 }
 
-export const usualForgeTimes: ForgeTimes = {
+export const defaultForgeTimes: ForgeTimes = {
   // GitHub gives an App 5,000 requests an hour: a full reading of an unchanged repository takes about five, most of
   // them answered "not modified", which cost nothing.
   reconcileMs: 5 * 60_000,

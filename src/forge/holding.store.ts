@@ -71,7 +71,7 @@ export async function requireHolding(tx: Tx, { repository, epoch }: Holding): Pr
 }
 
 /** Releases it until `nextAt`; `error` describes the failure, if any. */
-export async function layRepositoryDown(
+export async function releaseHeldRepository(
   tx: Tx,
   { repository, epoch }: Holding,
   {

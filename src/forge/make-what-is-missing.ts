@@ -5,8 +5,8 @@ import {
   graphsOfCommit,
   graphsToTell,
   insertForgeGraph,
+  markGraphsUnneeded,
   noteTold,
-  unwantGraphs,
 } from "./forge-graph.store.ts";
 import { forgePrincipal } from "./forge-principal.ts";
 import type { ForgeServices, Held } from "./forge-services.ts";
@@ -86,7 +86,12 @@ async function makeForPull(services: ForgeServices, held: Held, pull: KnownPull)
   const keep = situation.kind === "graph" ? situation.head : undefined;
   await db.transaction(async (tx) => {
     await requireHolding(tx, holding);
-    await unwantGraphs(tx, { repository: repository.name, pull: number, keep, now: clock.now() });
+    await markGraphsUnneeded(tx, {
+      repository: repository.name,
+      pull: number,
+      keep,
+      now: clock.now(),
+    });
   });
   if (situation.kind === "over" && !situation.isMerged)
     await cancelMeasuring(services, held, number);

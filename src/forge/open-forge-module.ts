@@ -9,7 +9,7 @@ import { askForRedeliveries, tidyDeliveries } from "./ask-for-redeliveries.ts";
 import { carryOutNext } from "./carry-out-commands.ts";
 import type { FarmPort } from "./farm-port.ts";
 import { type ForgeServices, type Forges, forgeFor } from "./forge-services.ts";
-import { type ForgeTimes, usualForgeTimes } from "./forge-times.ts";
+import { defaultForgeTimes, type ForgeTimes } from "./forge-times.ts";
 import { outboxChannel } from "./outbox/outbox.store.ts";
 import { sendOutbox } from "./outbox/send-outbox.ts";
 import type { ReportSource } from "./reports/report-source.ts";
@@ -42,7 +42,7 @@ const beside = 4;
 /** Watches repositories at forges, while it runs. Any number of servers may do so. */
 export async function openForgeModule(options: ForgeModuleOptions): Promise<ForgeModule> {
   const { db, clock, logger, service, forges, reports } = options;
-  const times: ForgeTimes = { ...usualForgeTimes, ...options.times };
+  const times: ForgeTimes = { ...defaultForgeTimes, ...options.times };
   const chance = options.chance ?? Math.random;
   const services: ForgeServices = { db, clock, logger, service, forges, times, chance };
   const holder = randomUUID();

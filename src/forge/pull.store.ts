@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { PullRequest } from "./forge.ts";
-import { tellForge } from "./repository.store.ts";
+import { notifyForge } from "./repository.store.ts";
 
 const Pull = z.object({
   repository: z.string(),
@@ -139,6 +139,6 @@ export async function approvePull(
   await tx.run(
     sql`update forge_repository set next_at = least(next_at, ${at}) where name = ${repository}`,
   );
-  await tellForge(tx);
+  await notifyForge(tx);
   return true;
 }

@@ -3,8 +3,8 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { forgeKinds } from "./forge-kinds.ts";
 import { ForgePolicy } from "./forge-policy.ts";
+import type { SealedCredential } from "./repository-credential.store.ts";
 import { repositoryKeys } from "./same-repository.ts";
-import type { SealedWay } from "./way.store.ts";
 
 const Repository = z.object({
   /** The name that graphs use. */
@@ -36,7 +36,7 @@ const columns = sql`
 /** Notifies the watchers at all servers. */
 export const forgeChannel = "grange_forge";
 
-export async function tellForge(tx: Tx): Promise<void> {
+export async function notifyForge(tx: Tx): Promise<void> {
   await tx.run(sql`select pg_notify(${forgeChannel}, '')`);
 }
 
@@ -56,7 +56,7 @@ export async function insertRepository(
   }: Pick<
     WatchedRepository,
     "name" | "kind" | "slug" | "url" | "defaultBranch" | "policy" | "addedBy" | "addedAt"
-  > & { readonly way?: SealedWay | undefined },
+  > & { readonly way?: SealedCredential | undefined },
 ): Promise<boolean> {
   const inserted = await tx.run(sql`
     insert into forge_repository (name, kind, slug, url, default_branch, policy, added_by, added_at,
@@ -66,7 +66,7 @@ export async function insertRepository(
             ${way === undefined ? null : Buffer.from(way.sealed)}, ${way?.keyId ?? null})
     on conflict do nothing
   `);
-  await tellForge(tx);
+  await notifyForge(tx);
   return inserted > 0;
 }
 
@@ -122,7 +122,7 @@ export async function changePolicy(
   await tx.run(sql`
     update forge_ref set worked_head = null where repository = ${name} and problem is not null
   `);
-  await tellForge(tx);
+  await notifyForge(tx);
 }
 
 /** Makes the farm compare the repository with its forge at once. */
@@ -130,7 +130,7 @@ export async function lookSoon(tx: Tx, name: string, now: Date): Promise<void> {
   await tx.run(
     sql`update forge_repository set next_at = least(next_at, ${now}) where name = ${name}`,
   );
-  await tellForge(tx);
+  await notifyForge(tx);
 }
 
 export async function noteDefaultBranch(tx: Tx, name: string, branch: string): Promise<void> {

@@ -89,7 +89,7 @@ function tagOf(ref: string, { tags }: Pick<ForgePolicy, "tags">): string | undef
 }
 
 /** Tags that existed before the repository was watched get nothing, because there may be thousands. */
-export function workedFromTheStart(refs: readonly { readonly ref: string }[]): string[] {
+export function tagsBeforeWatching(refs: readonly { readonly ref: string }[]): string[] {
   return refs.map(({ ref }) => ref).filter((ref) => ref.startsWith("refs/tags/"));
 }
 

@@ -11,7 +11,7 @@ import { insertDelivery, latestDeliveries } from "./delivery.store.ts";
 import type { Forge } from "./forge.ts";
 import { type AdminServices, addRepository, setPolicy } from "./forge-admin.ts";
 import type { ForgeServices } from "./forge-services.ts";
-import { usualForgeTimes } from "./forge-times.ts";
+import { defaultForgeTimes } from "./forge-times.ts";
 import { keepHolding, takeRepository } from "./holding.store.ts";
 import { type MemoryFarmPort, memoryFarmPort } from "./memory-farm-port.fixture.ts";
 import { type MemoryForge, memoryForge, shaOf } from "./memory-forge.fixture.ts";
@@ -40,7 +40,7 @@ beforeEach(async () => {
   now = new Date("2026-01-01T00:00:00Z");
   const forges = [{ ...memoryForge(), kind: "git" }, forge];
   const logger = pino({ level: "silent" });
-  services = { db, clock, logger, service, forges, times: usualForgeTimes, chance: () => 0.5 };
+  services = { db, clock, logger, service, forges, times: defaultForgeTimes, chance: () => 0.5 };
   admin = {
     db,
     clock,
@@ -180,7 +180,7 @@ describe("a forge without a capability", () => {
     expect(shown).toEqual([]);
     // For any capabilities, it is read at the longest allowed interval: without webhooks, once a minute.
     const { nextAt } = (await findWatched(db, "owner/name")) ?? {};
-    expect(nextAt?.getTime()).toBe(now.getTime() + usualForgeTimes.pollMs);
+    expect(nextAt?.getTime()).toBe(now.getTime() + defaultForgeTimes.pollMs);
   });
 
   test("of an unknown kind is rejected, with the known kinds", async () => {

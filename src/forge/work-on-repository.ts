@@ -2,7 +2,12 @@ import { Fault, messageOf } from "#core/fault.ts";
 import { endDeliveries, postponeDeliveries, waitingDeliveries } from "./delivery.store.ts";
 import type { Forge } from "./forge.ts";
 import { type ForgeServices, forgeFor } from "./forge-services.ts";
-import { type Holding, keepHolding, layRepositoryDown, takeRepository } from "./holding.store.ts";
+import {
+  type Holding,
+  keepHolding,
+  releaseHeldRepository,
+  takeRepository,
+} from "./holding.store.ts";
 import { makeWhatIsMissing } from "./make-what-is-missing.ts";
 import { readRepository } from "./read-repository.ts";
 import { findWatched, type WatchedRepository } from "./repository.store.ts";
@@ -48,7 +53,7 @@ export async function workOnNext(
   } catch (reason) {
     // The current holder continues, or the next start does.
     if (!signal.aborted) throw reason;
-    await layRepositoryDown(db, holding, {
+    await releaseHeldRepository(db, holding, {
       reconciledAt: undefined,
       nextAt: undefined,
       error: undefined,
@@ -89,7 +94,7 @@ async function workOn(
     const [trouble] = troubles;
     if (trouble !== undefined) tell(trouble);
     const periodMs = periodOf(services, repository, forge);
-    await layRepositoryDown(db, holding, {
+    await releaseHeldRepository(db, holding, {
       reconciledAt: isFull ? beganAt : undefined,
       nextAt:
         trouble !== undefined
@@ -106,7 +111,7 @@ async function workOn(
     const error = messageOf(reason);
     const put = { error, now: clock.now(), nextAt, mostAttempts };
     await postponeDeliveries(db, repository.kind, ids, put);
-    await layRepositoryDown(db, holding, {
+    await releaseHeldRepository(db, holding, {
       reconciledAt: undefined,
       nextAt: isDue ? nextAt : undefined,
       error,

@@ -1,5 +1,5 @@
+import { cachedFor } from "#core/cached-for.ts";
 import { CommitSha } from "#core/commit-sha.ts";
-import { forAWhile } from "#core/for-a-while.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import { sharedTurns } from "#scheduling/shared-turns.ts";
 import type { Commit } from "./commit.ts";
@@ -58,7 +58,7 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
   /** Returns the result of `repositoryAt`, which runs once for callers within a short time. */
   function repositoryOf(path: string): Promise<string> {
     const find = () => repositoryAt(git, path);
-    return repositories.get(path, () => forAWhile(samePlaceMs, () => performance.now(), find))();
+    return repositories.get(path, () => cachedFor(samePlaceMs, () => performance.now(), find))();
   }
 
   // Tokens in addresses change every hour; the mirror stays the same.

@@ -48,7 +48,7 @@ export interface Git extends Service {
 }
 
 const usualTimeoutMs = 60_000;
-const usualMaxOutputBytes = 64 * 1024 * 1024;
+const defaultMaxOutputBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 
 /**
@@ -174,7 +174,7 @@ export async function openGit(
 
     async run(args, options = {}) {
       const process = start(args, options);
-      const most = options.maxOutputBytes ?? usualMaxOutputBytes;
+      const most = options.maxOutputBytes ?? defaultMaxOutputBytes;
       const parts: Buffer[] = [];
       let sizeBytes = 0;
       process.stdout.on("data", (part: Buffer) => {

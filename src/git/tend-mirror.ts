@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Git } from "./run-git.ts";
 
 /** Git searches packs one after the other; up to this number, the cost is negligible. */
-const usualMostPacks = 50;
+const defaultMostPacks = 50;
 
 const timeoutMs = 10 * 60_000;
 
@@ -16,7 +16,7 @@ const timeoutMs = 10 * 60_000;
 export async function tendMirror(
   git: Git,
   mirror: string,
-  mostPacks: number = usualMostPacks,
+  mostPacks: number = defaultMostPacks,
 ): Promise<void> {
   const files = await readdir(join(mirror, "objects", "pack"));
   if (files.filter((name) => name.endsWith(".pack")).length <= mostPacks) return;

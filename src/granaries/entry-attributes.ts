@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import { digestNamed } from "./digest-named.ts";
 
 /** The information of a granary about a result, besides its bytes. */
-export interface SaidOfResult {
+export interface ResultFacts {
   /** Attributes that its tool wants returned. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly blobs: readonly Digest[];
@@ -24,7 +24,7 @@ const mostBlobs = 1_000;
 /**
  * Returns attributes of an entry of the caches. Throws `invalid_argument` for values that cannot be sent as headers.
  */
-export function toAttributes({ attributes, blobs, costMs }: SaidOfResult): Record<string, string> {
+export function toAttributes({ attributes, blobs, costMs }: ResultFacts): Record<string, string> {
   const given = Object.entries(attributes).filter(([name]) => !name.startsWith("grange-"));
   if (given.length > mostAttributes) {
     throw new Fault("invalid_argument", `a result has at most ${mostAttributes} attributes`);
@@ -47,7 +47,7 @@ export function toAttributes({ attributes, blobs, costMs }: SaidOfResult): Recor
 }
 
 /** The inverse. Other tools may have written the attributes: Turborepo itself reports how long its task took. */
-export function fromAttributes(kept: Readonly<Record<string, string>>): SaidOfResult {
+export function fromAttributes(kept: Readonly<Record<string, string>>): ResultFacts {
   const { [blobsName]: blobs = "", [costName]: cost, ...attributes } = kept;
   const durationText = cost ?? attributes["x-artifact-duration"];
   return {

@@ -23,7 +23,7 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 import { openGranaries } from "./open-granaries.ts";
 import type { KnowsCommit, PublishedIndex } from "./publish-index.ts";
-import { openSentLately } from "./sent-lately.ts";
+import { openSentLately } from "./recently-sent-blobs.ts";
 import type { ToldResult } from "./stored-result-message.ts";
 
 export const sha = (n: number) => n.toString(16).padStart(40, "0");

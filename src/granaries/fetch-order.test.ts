@@ -5,7 +5,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { FetchItemSchema } from "#proto/grange/granary/v1/granary_pb.ts";
 import { fetchOrder } from "./fetch-order.ts";
-import { openSentLately } from "./sent-lately.ts";
+import { openSentLately } from "./recently-sent-blobs.ts";
 
 const text = "asked for by every machine of a commit";
 const bytes = Buffer.from(text);

@@ -8,7 +8,7 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { FetchedThing } from "./fetched-message.ts";
 import type { BlobsOf } from "./project-parts.ts";
 import type { ProjectResults } from "./project-results.ts";
-import type { SentLately } from "./sent-lately.ts";
+import type { RecentlySentBlobs } from "./recently-sent-blobs.ts";
 import { keyOf, toStoredResult } from "./stored-result-message.ts";
 
 const mostItems = 10_000;
@@ -26,7 +26,7 @@ const firstBytes = 32 * 1024;
 interface FetchParts {
   readonly blobsOf: BlobsOf;
   readonly results: Pick<ProjectResults, "whole">;
-  readonly sentLately: SentLately;
+  readonly sentLately: RecentlySentBlobs;
 }
 
 type Request =

@@ -6,7 +6,7 @@ import { type Sql, sql } from "#db/sql.ts";
 import { countedOnce, tooOften } from "./hourly-count.store.ts";
 
 /** A report has up to half a megabyte and is kept for 90 days; more than one build per second is not realistic. */
-const usualMostAnHour = 3_600;
+const defaultMostAnHour = 3_600;
 
 const Counted = z.object({ count: z.number() });
 
@@ -19,7 +19,7 @@ export async function addBuild(
   tx: Tx,
   report: GranaryBuildReport,
   principal: string,
-  most: number = usualMostAnHour,
+  most: number = defaultMostAnHour,
 ): Promise<void> {
   const { counts, bytes } = report;
   const bound = { what: "reported builds", who: principal, most };

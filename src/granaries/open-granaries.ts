@@ -27,8 +27,8 @@ import {
 } from "./publish-index.ts";
 import { publishResults, type ResultEnd } from "./publish-results.ts";
 import { quarantine } from "./quarantine.ts";
+import type { RecentlySentBlobs } from "./recently-sent-blobs.ts";
 import { resolveIndexes } from "./resolve-indexes.ts";
-import type { SentLately } from "./sent-lately.ts";
 import { type IndexBlob, smallIndexes } from "./small-indexes.ts";
 import type { ToldResult } from "./stored-result-message.ts";
 import { type ToldOfQuarantine, tellOfQuarantine } from "./tell-of-quarantine.ts";
@@ -81,7 +81,7 @@ export function openGranaries(parts: {
   readonly domain: TrustDomain;
   readonly knowsCommit: KnowsCommit;
   /** The same for all domains. */
-  readonly sentLately: SentLately;
+  readonly sentLately: RecentlySentBlobs;
   readonly mostNewIndexesAnHour?: number;
   readonly mostReportsAnHour?: number;
 }): Granaries {

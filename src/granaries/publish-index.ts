@@ -67,7 +67,7 @@ export interface PublishedIndex {
 }
 
 /** Much more than people and CI push. */
-const usualNewAnHour = 2_000;
+const defaultNewAnHour = 2_000;
 const hourMs = 60 * 60_000;
 /** The number of keys that are looked up together. */
 const entriesAtOnce = 1_000;
@@ -230,7 +230,7 @@ async function merge(
 }
 
 async function requireRoom(
-  { db, clock, mostNewAnHour = usualNewAnHour }: IndexParts,
+  { db, clock, mostNewAnHour = defaultNewAnHour }: IndexParts,
   key: Pick<IndexKey, "project" | "domain">,
 ) {
   const since = new Date(clock.now().getTime() - hourMs);

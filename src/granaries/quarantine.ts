@@ -20,7 +20,7 @@ import {
 import { actionHashOf } from "./same-result.ts";
 
 /** More than a trustworthy farm has in a year, but too few to empty its cache. */
-const usualMostAnHour = 50;
+const defaultMostAnHour = 50;
 const hourMs = 60 * 60_000;
 
 interface QuarantineParts {
@@ -69,7 +69,7 @@ export async function quarantine(
 }
 
 async function requireFew(
-  { clock, mostAnHour = usualMostAnHour }: QuarantineParts,
+  { clock, mostAnHour = defaultMostAnHour }: QuarantineParts,
   tx: Tx,
   project: string,
   foundBy: string,

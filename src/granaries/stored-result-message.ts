@@ -9,7 +9,7 @@ import {
   StoredResultSchema,
 } from "#proto/grange/granary/v1/granary_pb.ts";
 import { digestNamed } from "./digest-named.ts";
-import type { SaidOfResult } from "./entry-attributes.ts";
+import type { ResultFacts } from "./entry-attributes.ts";
 import type { FarmResult } from "./project-results.ts";
 
 export function toStoredResult(result: FarmResult): StoredResult {
@@ -23,7 +23,7 @@ export function toStoredResult(result: FarmResult): StoredResult {
 }
 
 /** A result as a granary describes it. */
-export interface ToldResult extends ResultKey, SaidOfResult {
+export interface ToldResult extends ResultKey, ResultFacts {
   readonly value: Digest;
 }
 

@@ -11,7 +11,7 @@ import {
   toolResult,
 } from "./farm-of-granaries.fixture.ts";
 import { openGranaries } from "./open-granaries.ts";
-import { openSentLately } from "./sent-lately.ts";
+import { openSentLately } from "./recently-sent-blobs.ts";
 
 const farm = await freshFarmOfGranaries();
 const silent = pino({ level: "silent" });

@@ -28,7 +28,7 @@ import { openGranaryStore } from "./store/open-granary-store.ts";
 import { smallAtOnce } from "./store/small-uploads.ts";
 import { openTieredCache } from "./tiered-cache/open-tiered-cache.ts";
 import { toolPlugins } from "./tool-plugins.ts";
-import { usualSettings } from "./workspace/granary-settings.ts";
+import { defaultSettings } from "./workspace/granary-settings.ts";
 import { type KnownDigests, openKnownDigests } from "./workspace/known-digests.ts";
 import { learnUsualTools, readEnvironment } from "./workspace/read-environment.ts";
 
@@ -291,7 +291,7 @@ function ownEnvironment(digests: KnownDigests): () => Promise<string> {
   return () => {
     if (known !== undefined && performance.now() - known.atMs < knownForMs) return known.name;
     const source = {
-      settings: usualSettings,
+      settings: defaultSettings,
       root: undefined,
       variables: ownVariables(),
       digests,

@@ -117,7 +117,7 @@ function secretsOf(job: JobDefinition, given: readonly SecretReference[] = []): 
 }
 
 /** The time in which a service must be ready, in ms, when its definition says nothing. */
-const usualReadyMs = 60_000;
+const defaultReadyMs = 60_000;
 
 function servicesOf({ services }: JobDefinition): Platform {
   if (services === undefined) return {};
@@ -131,7 +131,7 @@ function servicesOf({ services }: JobDefinition): Platform {
         environment: service.environment ?? {},
         ...(service.command === undefined ? {} : { arguments: service.command }),
         ...(ready.port === undefined && ready.command === undefined ? {} : { ready }),
-        readyTimeoutMs: parseDuration(timeout) ?? usualReadyMs,
+        readyTimeoutMs: parseDuration(timeout) ?? defaultReadyMs,
         writable: service.writable ?? [],
       };
     });

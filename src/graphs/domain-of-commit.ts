@@ -15,7 +15,7 @@ export interface WitnessServices {
    */
   readonly isWatched?: (repository: string) => Promise<boolean>;
   /** Returns the address of a repository with the farm's credential for it. */
-  readonly wayIn?: (address: string, by: Principal) => Promise<string>;
+  readonly addressWithCredential?: (address: string, by: Principal) => Promise<string>;
 }
 
 /** A commit to build, with its repository and branch. */

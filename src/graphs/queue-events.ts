@@ -10,7 +10,7 @@ import {
 import { endBatchesOf } from "./chunks/share-items.ts";
 import { moveBatches } from "./chunks/work-batch.store.ts";
 import type { GraphId } from "./graph-id.ts";
-import { goOnWithSeries } from "./reruns/series.store.ts";
+import { continueSeries } from "./reruns/series.store.ts";
 import { retriesOn } from "./retry-again.ts";
 import {
   type EndedRun,
@@ -93,7 +93,7 @@ async function wantFurtherRuns(
   const cancelled = new Set(
     graphs.filter(({ cancelRequested }) => cancelRequested).map(({ id }) => id),
   );
-  const inSeries = await goOnWithSeries(
+  const inSeries = await continueSeries(
     tx,
     ended.map((run) => ({ ...run, isLast: run.cancelRequested || cancelled.has(run.graphId) })),
   );

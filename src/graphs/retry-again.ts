@@ -50,7 +50,7 @@ export function retriesAgain({ outcome, used, budget, ...failure }: EndedTry): b
     case "failed":
     case "timed_out":
     case "out_of_memory":
-      return used < budget && isWorthIt(failure);
+      return used < budget && shouldPrefetch(failure);
     case "worker_lost":
     case "infrastructure_error":
       // The farm caused the failure, not the job, so failure classes do not apply.
@@ -59,7 +59,10 @@ export function retriesAgain({ outcome, used, budget, ...failure }: EndedTry): b
 }
 
 /** When a definition names failures that are worth another attempt, others are not retried. */
-function isWorthIt({ failureClass, classes }: Pick<EndedTry, "failureClass" | "classes">): boolean {
+function shouldPrefetch({
+  failureClass,
+  classes,
+}: Pick<EndedTry, "failureClass" | "classes">): boolean {
   const mine =
     failureClass !== null && Object.hasOwn(classes, failureClass)
       ? classes[failureClass]

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers";
-import { isSomebodyElseWaiting } from "#scheduling/take-turns.ts";
+import { isAnotherOwnerWaiting } from "#scheduling/take-turns.ts";
 
 /** A small call takes about a dozen steps, each in its own round of the event loop. */
 const roundsOfACall = 12;
@@ -32,7 +32,7 @@ export class CallLine {
       line.push(begin);
       return;
     }
-    const isAlone = this.#lines.size === 0 && !isSomebodyElseWaiting(who);
+    const isAlone = this.#lines.size === 0 && !isAnotherOwnerWaiting(who);
     if (!begin() || isAlone) return;
     this.#lines.set(who, []);
     this.#goOn();
@@ -49,7 +49,7 @@ export class CallLine {
     this.#rounds++;
     const [first] = this.#lines.keys();
     if (first === undefined) return;
-    const isAlone = this.#lines.size === 1 && !isSomebodyElseWaiting(first);
+    const isAlone = this.#lines.size === 1 && !isAnotherOwnerWaiting(first);
     if (isAlone || this.#rounds >= this.#roundsPerCall) {
       this.#rounds = 0;
       this.#beginOne();

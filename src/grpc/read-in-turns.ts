@@ -1,7 +1,7 @@
 import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
 import { bytesOfAPiece, bytesPerMs, turnBytes } from "#scheduling/pieces-in-turns.ts";
-import { isSomebodyElseWaiting, myTurn } from "#scheduling/take-turns.ts";
+import { isAnotherOwnerWaiting, myTurn } from "#scheduling/take-turns.ts";
 
 /** The handle from which a session reads; no public function pauses it. */
 interface Handle {
@@ -61,7 +61,7 @@ export function readInTurns(
     if (owedBytes < turnBytes) return;
     const owedMs = owedBytes / bytesPerMs;
     owedBytes = 0;
-    if (!isSomebodyElseWaiting(who)) return;
+    if (!isAnotherOwnerWaiting(who)) return;
     isWaiting = true;
     handle.readStop();
     void myTurn(who, owedMs).then(goOn);

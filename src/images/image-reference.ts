@@ -12,7 +12,7 @@ export interface ImageReference {
   readonly digest: string | undefined;
 }
 
-const usualRegistry = "docker.io";
+const defaultRegistry = "docker.io";
 const longestReference = 1_024;
 const scheme = "docker://";
 
@@ -49,13 +49,14 @@ export function parseImageReference(text: string): ImageReference {
   const slash = path.indexOf("/");
   const first = path.slice(0, Math.max(slash, 0));
   const isRegistry = first.includes(".") || first.includes(":") || first === "localhost";
-  const registry = (isRegistry ? first : usualRegistry).toLowerCase();
+  const registry = (isRegistry ? first : defaultRegistry).toLowerCase();
   const rest = isRegistry ? path.slice(slash + 1) : path;
   const port = Number(registry.split(":")[1] ?? 1);
   if (!host.test(registry) || port < 1 || port > 65_535)
     throw wrong(`${quoted(registry)} is no host of a registry`);
-  const canonical = registry === "index.docker.io" ? usualRegistry : registry;
-  const repository = canonical === usualRegistry && !rest.includes("/") ? `library/${rest}` : rest;
+  const canonical = registry === "index.docker.io" ? defaultRegistry : registry;
+  const repository =
+    canonical === defaultRegistry && !rest.includes("/") ? `library/${rest}` : rest;
   if (repository.length > 255 || !repository.split("/").every((part) => component.test(part)))
     throw wrong("its path has lower-case letters, digits and single . _ - between them");
   return {

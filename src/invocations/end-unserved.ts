@@ -15,13 +15,13 @@ import { notifyOperations } from "./operation.store.ts";
 import { endUnservedOperations, executionsRequestedBefore } from "./unserved-operations.store.ts";
 
 /** How long a client waits for a worker that does not exist. A machine that is started for it is ready sooner. */
-export const usualUnservedMs = 15 * 60_000;
+export const defaultUnservedMs = 15 * 60_000;
 
 /**
  * A worker that was seen within this time counts as temporarily away, even with a shorter limit of the farm: its
  * machine may be restarting.
  */
-const awayMs = usualUnservedMs;
+const awayMs = defaultUnservedMs;
 
 /** The number that is checked at once and ended in one transaction. */
 const mostAtOnce = 10_000;
@@ -49,7 +49,7 @@ export async function endUnserved(
     readonly declared?: readonly SeenOffer[];
   },
 ): Promise<number> {
-  const { now, openSince, unservedMs = usualUnservedMs, declared = [] } = times;
+  const { now, openSince, unservedMs = defaultUnservedMs, declared = [] } = times;
   const before = new Date(now.getTime() - unservedMs);
   if (openSince > before) return 0;
   const kinds = await queuedKinds(db);

@@ -22,7 +22,7 @@ import {
   type StoredOperation,
 } from "./operation.store.ts";
 import type { OperationId } from "./operation.ts";
-import { type OperationTimes, usualOperationTimes, watchedUntil } from "./operation-times.ts";
+import { defaultOperationTimes, type OperationTimes, watchedUntil } from "./operation-times.ts";
 import { endedBecause } from "./unserved-operations.store.ts";
 import { operationsIn, watchedOperations } from "./watched-operations.ts";
 
@@ -76,7 +76,7 @@ export async function operationService(parts: {
   readonly times?: OperationTimes;
 }): Promise<OperationService> {
   const { db, queue, clock, logger } = parts;
-  const times = parts.times ?? usualOperationTimes;
+  const times = parts.times ?? defaultOperationTimes;
   const watched = watchedOperations();
   const openedAt = clock.now().getTime();
 

@@ -6,7 +6,7 @@ export interface OperationTimes {
   readonly renewEveryMs: number;
 }
 
-export const usualOperationTimes: OperationTimes = { graceMs: 60_000, renewEveryMs: 20_000 };
+export const defaultOperationTimes: OperationTimes = { graceMs: 60_000, renewEveryMs: 20_000 };
 
 /** Returns until when an operation that has a listener now counts as watched. */
 export function watchedUntil(now: Date, { graceMs, renewEveryMs }: OperationTimes): Date {

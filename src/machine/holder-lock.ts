@@ -41,7 +41,7 @@ export interface LockTimes {
   readonly settleMs: number;
 }
 
-const usualTimes: LockTimes = { beatMs: 3_000, silenceMs: 20_000, settleMs: 1_000 };
+const defaultTimes: LockTimes = { beatMs: 3_000, silenceMs: 20_000, settleMs: 1_000 };
 const watchEveryMs = 250;
 /** A holder writes its record directly after it gets the kernel's lock. */
 const recordWithinMs = 1_000;
@@ -119,7 +119,7 @@ async function takeOpened(
   name: string,
   options: LockOptions,
 ): Promise<{ readonly lock: HeldLock } | { readonly holder: Holder } | "again"> {
-  const { times = usualTimes, lockFile = lockOpenFile, waits } = options;
+  const { times = defaultTimes, lockFile = lockOpenFile, waits } = options;
   const kernel = await lockFile(file, [dirname(path)]);
   if (kernel === "held") return heldBy(path);
   if (!isStillAt(file, path)) return "again";
@@ -308,5 +308,5 @@ function recordAt(path: string): LockRecord | undefined {
 
 function wasTouchedLately(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && Date.now() - found.mtimeMs < usualTimes.silenceMs;
+  return found !== undefined && Date.now() - found.mtimeMs < defaultTimes.silenceMs;
 }

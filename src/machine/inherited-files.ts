@@ -9,7 +9,7 @@ let nothing: number | undefined;
  * Returns a replacement, from file `first` on, for the open files that this process inherited, such as the pipes of a
  * terminal or a supervisor. A started program would inherit them, too, and could write to them.
  */
-export function insteadOfInherited(first: number): ("ignore" | number)[] {
+export function replacementsOfInheritedFiles(first: number): ("ignore" | number)[] {
   inherited ??= readdirSync("/proc/self/fd")
     .map(Number)
     .filter((fd) => fd > 2 && isPassedOn(fd));

@@ -5,7 +5,7 @@ import { type HeldLock, type Holder, takeLock } from "./holder-lock.ts";
  * The lock of the machine's measuring process, for all of its users. While a process has it, other collectors wait, and
  * workers claim nothing.
  */
-export const usualMeasuringLock = "/tmp/grange-measuring.lock";
+export const defaultMeasuringLock = "/tmp/grange-measuring.lock";
 
 const lookEveryMs = 250;
 

@@ -3,6 +3,6 @@ import { sql } from "#db/sql.ts";
 import { benchmarkChannel } from "./channels.ts";
 
 /** Notifies the processes that wait for jobs or for their end, when this transaction commits. */
-export async function tellBenchmarkChange(tx: Tx, suite = ""): Promise<void> {
+export async function notifyBenchmarkChange(tx: Tx, suite = ""): Promise<void> {
   await tx.run(sql`select pg_notify(${benchmarkChannel}, ${suite})`);
 }

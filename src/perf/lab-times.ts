@@ -18,7 +18,7 @@ export interface LabTimes {
 }
 
 const heartbeatsToALease = 4;
-const usualLeaseMs = 60_000;
+const defaultLeaseMs = 60_000;
 
 /** Returns the times of a lab with this lease. */
 export function labTimesFor(leaseMs: number): LabTimes {
@@ -33,4 +33,4 @@ export function labTimesFor(leaseMs: number): LabTimes {
   };
 }
 
-export const labTimes: LabTimes = labTimesFor(usualLeaseMs);
+export const labTimes: LabTimes = labTimesFor(defaultLeaseMs);

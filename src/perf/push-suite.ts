@@ -6,7 +6,7 @@ import { parseSuite } from "#suites/read-suite.ts";
 import type { Suite } from "#suites/suite.ts";
 import { suiteDigest } from "#suites/suite-digest.ts";
 import { SuiteProblems } from "#suites/suite-problems.ts";
-import { tellBenchmarkChange } from "./change.store.ts";
+import { notifyBenchmarkChange } from "./change.store.ts";
 import { keepSuite } from "./suites.store.ts";
 
 /**
@@ -33,7 +33,7 @@ export async function pushSuite(
     const pushed = { name, digest, changed };
     if (!changed) return pushed;
     await record(tx, pushed);
-    await tellBenchmarkChange(tx, name);
+    await notifyBenchmarkChange(tx, name);
     return pushed;
   });
 }

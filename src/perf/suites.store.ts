@@ -102,7 +102,12 @@ export function countArtifacts(tx: Tx) {
 }
 
 /** Takes the right to query a suite's source; returns false when another server did so since `notSince`. */
-export async function beginLook(tx: Tx, name: string, now: Date, notSince: Date): Promise<boolean> {
+export async function beginSuiteCheck(
+  tx: Tx,
+  name: string,
+  now: Date,
+  notSince: Date,
+): Promise<boolean> {
   const begun = await tx.run(sql`
     update benchmark_suite set looked_at = ${now}
     where name = ${name} and (looked_at is null or looked_at <= ${notSince})
@@ -110,6 +115,6 @@ export async function beginLook(tx: Tx, name: string, now: Date, notSince: Date)
   return begun > 0;
 }
 
-export async function endLook(tx: Tx, name: string, failed: string | null): Promise<void> {
+export async function endSuiteCheck(tx: Tx, name: string, failed: string | null): Promise<void> {
   await tx.run(sql`update benchmark_suite set look_failed = ${failed} where name = ${name}`);
 }

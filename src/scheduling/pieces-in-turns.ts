@@ -1,4 +1,4 @@
-import { isSomebodyElseWaiting, myTurn } from "./take-turns.ts";
+import { isAnotherOwnerWaiting, myTurn } from "./take-turns.ts";
 
 /** Receiving, assembling and releasing a mebibyte takes about 2 ms; sending it takes no longer. */
 export const bytesPerMs = 524_288;
@@ -21,6 +21,6 @@ export async function* piecesInTurns(
     if (owedBytes < turnBytes) continue;
     const owedMs = owedBytes / bytesPerMs;
     owedBytes = 0;
-    if (isSomebodyElseWaiting(who)) await myTurn(who, owedMs);
+    if (isAnotherOwnerWaiting(who)) await myTurn(who, owedMs);
   }
 }

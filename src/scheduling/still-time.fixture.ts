@@ -1,5 +1,5 @@
 import { vi } from "vitest";
-import { isSomebodyElseWaiting } from "./take-turns.ts";
+import { isAnotherOwnerWaiting } from "./take-turns.ts";
 
 /**
  * From now on time only passes when the test advances it, and no short work of earlier tests remains, also of other
@@ -19,5 +19,5 @@ export function letTimePass(): void {
 
 function forgetShorts(afterMs: number): void {
   vi.advanceTimersByTime(afterMs);
-  isSomebodyElseWaiting("nobody");
+  isAnotherOwnerWaiting("nobody");
 }

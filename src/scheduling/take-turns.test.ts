@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
 import { letTimePass, letTimeStandStill } from "./still-time.fixture.ts";
-import { isSomebodyElseWaiting, myTurn, shortWork, takingTurns } from "./take-turns.ts";
+import { isAnotherOwnerWaiting, myTurn, shortWork, takingTurns } from "./take-turns.ts";
 
 afterEach(letTimePass);
 
@@ -84,11 +84,11 @@ test("a loop rests a little longer for somebody else, who may ask for more", asy
 test("knows whether anybody else has something short in hand", () => {
   letTimeStandStill();
   const over = shortWork("one");
-  expect(isSomebodyElseWaiting("one")).toBe(false);
-  expect(isSomebodyElseWaiting("another")).toBe(true);
+  expect(isAnotherOwnerWaiting("one")).toBe(false);
+  expect(isAnotherOwnerWaiting("another")).toBe(true);
   over();
   vi.advanceTimersByTime(11);
-  expect(isSomebodyElseWaiting("another")).toBe(false);
+  expect(isAnotherOwnerWaiting("another")).toBe(false);
 });
 
 test("however much is short, a loop goes on after a rest", async () => {

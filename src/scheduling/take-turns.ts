@@ -89,7 +89,7 @@ export function shortWork(who: string): () => void {
 }
 
 /** Returns whether another owner has short work, or had some a moment ago. */
-export function isSomebodyElseWaiting(who: string): boolean {
+export function isAnotherOwnerWaiting(who: string): boolean {
   const now = performance.now();
   for (const [whose] of shorts) if (whose !== who && current(whose, now) !== undefined) return true;
   return false;

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { usualProjectsEach } from "#access/projects/project-share.ts";
+import { defaultProjectsEach } from "#access/projects/project-share.ts";
 import { AccessSetting } from "#core/access-setting.ts";
 import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { usualUnservedMs } from "#invocations/end-unserved.ts";
+import { defaultUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes } from "#perf/lab-times.ts";
-import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
+import { defaultStartDelayMs } from "#size-classes/offered-classes.ts";
 import {
   forgesConfig,
   forgeTimesConfig,
@@ -137,7 +137,7 @@ export const ServerConfig = z.object({
   scaling: z
     .object({
       targetWaitMs: z.coerce.number().int().min(1_000).default(60_000),
-      startDelayMs: z.coerce.number().int().min(0).default(usualStartDelayMs),
+      startDelayMs: z.coerce.number().int().min(0).default(defaultStartDelayMs),
       scaleDownMs: z.coerce
         .number()
         .int()
@@ -154,7 +154,7 @@ export const ServerConfig = z.object({
     .min(1)
     .default(2 * 1024 ** 3),
   /** How long a build tool's action waits for a worker that does not exist, before it fails. */
-  unservedMs: z.coerce.number().int().min(1_000).default(usualUnservedMs),
+  unservedMs: z.coerce.number().int().min(1_000).default(defaultUnservedMs),
   /** The maximum size of the store of blobs; 0: no limit. Default: three quarters of its disk. */
   storeLimitBytes: z
     .string()
@@ -194,7 +194,7 @@ export const ServerConfig = z.object({
       return z.NEVER;
     }),
   /** The maximum number of projects that one principal may create. */
-  projectsEach: z.coerce.number().int().min(1).default(usualProjectsEach),
+  projectsEach: z.coerce.number().int().min(1).default(defaultProjectsEach),
   /** How often the benchmark lab looks for work when no notification wakes it, in ms. */
   benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
   /** How long a collector may be silent before its job is given to another collector. */

@@ -7,7 +7,7 @@ import type { ExecutionId } from "#execution/execution.ts";
 import { type ExecutionView, readExecutions } from "#execution/read-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { LogPiece } from "./log-piece.ts";
-import { endOfRunLog, goneLog, readRunLog } from "./run-log.ts";
+import { endOfRunLog, evictedLogText, readRunLog } from "./run-log.ts";
 
 /** The streams of an execution. While it runs, a worker that does not separate them sends only one. */
 export type LogStream = "stdout" | "stderr";
@@ -93,7 +93,7 @@ async function stderrOf(
   const digest = fromDigestMessage(stderrDigest, "stderr", functionOf(actionDigest));
   if (offset >= digest.sizeBytes) return noBytes;
   const kept = await blobs.read(digest, { offset, limit: most });
-  if (kept === undefined) return goneLog.subarray(offset, offset + most);
+  if (kept === undefined) return evictedLogText.subarray(offset, offset + most);
   const parts: Uint8Array[] = [];
   for await (const part of kept) parts.push(part);
   return Buffer.concat(parts);

@@ -4,7 +4,7 @@ import type { StoreStanding } from "#api/store.ts";
 import type { MetricValue } from "#api/times.ts";
 import { type BackupRow, latestBackups } from "#backup/backup.store.ts";
 import type { CacheCounter } from "#caches/cache-counts.ts";
-import { forAWhile } from "#core/for-a-while.ts";
+import { cachedFor } from "#core/cached-for.ts";
 import type { Db } from "#db/db.ts";
 import { queueDepth } from "#execution/claiming/queue-depth.store.ts";
 import { jobsByState } from "#graphs/times/jobs-by-state.store.ts";
@@ -50,7 +50,7 @@ export function farmMetrics(parts: {
   const { db, now, leaseMs, lag, cacheCounter, seals, pulls, store, scaling, unservedBenchmarks } =
     parts;
   const ms = () => now().getTime();
-  const counted = forAWhile(
+  const counted = cachedFor(
     countedForMs,
     ms,
     async (): Promise<Counted> => ({
@@ -66,7 +66,7 @@ export function farmMetrics(parts: {
     }),
   );
   let measured: MetricValue | undefined;
-  const measure = forAWhile(recordForMs, ms, async () => {
+  const measure = cachedFor(recordForMs, ms, async () => {
     const metric = (await metricDefinitions(db)).find(({ ofRecord }) => ofRecord);
     measured = metric === undefined ? undefined : await metricValue(db, metric, now());
   });

@@ -19,7 +19,7 @@ import type { Digest } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import { holdersOf, standingOfWorker } from "#execution/leasing/worker-principal.store.ts";
 import { openGranaries } from "#granaries/open-granaries.ts";
-import { openSentLately } from "#granaries/sent-lately.ts";
+import { openSentLately } from "#granaries/recently-sent-blobs.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import type { Method } from "#grpc/method.ts";
 import type { ChangeFeed } from "./change-feed.ts";

@@ -7,7 +7,7 @@ import type { Services } from "./services.ts";
 
 const remembered = 10_000;
 /** Each is a fetch from the repository's server. */
-const usualMostUnknownAnHour = 600;
+const defaultMostUnknownAnHour = 600;
 
 /**
  * Returns whether a known repository has a commit. A positive answer stays true, and a lookup in the mirror is free. A
@@ -15,7 +15,7 @@ const usualMostUnknownAnHour = 600;
  */
 export function knowsCommit(
   { db, mirrors }: Pick<Services, "db" | "mirrors">,
-  most: number = usualMostUnknownAnHour,
+  most: number = defaultMostUnknownAnHour,
 ): KnowsCommit {
   const known = recentlyUsed<true>(remembered);
   return async (repository, commit, principal) => {

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { Hono } from "hono";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { isSomebodyElseWaiting } from "#scheduling/take-turns.ts";
+import { isAnotherOwnerWaiting } from "#scheduling/take-turns.ts";
 import { listen } from "./listen.ts";
 
 test("a request that is no HTTP, or has too large headers, is answered as the API answers failures", async () => {
@@ -36,7 +36,7 @@ test("a request that is no HTTP, or has too large headers, is answered as the AP
 test("what is long rests for a small request, and not for one with a large body", async () => {
   const doesRest: boolean[] = [];
   const app = new Hono().all("/", (c) => {
-    doesRest.push(isSomebodyElseWaiting("somebody with an upload"));
+    doesRest.push(isAnotherOwnerWaiting("somebody with an upload"));
     return c.text("");
   });
   const listening = await listen({
@@ -51,7 +51,7 @@ test("what is long rests for a small request, and not for one with a large body"
   const url = `http://127.0.0.1:${listening.port}/`;
   try {
     // Waiters of earlier tests.
-    await expect.poll(() => isSomebodyElseWaiting("somebody with an upload")).toBe(false);
+    await expect.poll(() => isAnotherOwnerWaiting("somebody with an upload")).toBe(false);
     await fetch(url, { method: "PUT", body: new Uint8Array(1_048_576) });
     await fetch(url);
   } finally {

@@ -11,7 +11,7 @@ import { repositoryAccess } from "#graphs/repository-access.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { openForges } from "./forge/open-forges.ts";
-import { openedWays, sealOpenWays } from "./forge/ways.ts";
+import { encryptStoredCredentials, openedWays } from "./forge/repository-credentials.ts";
 import type { Keep } from "./keep-services.ts";
 import { privateHostsNow } from "./private-hosts.ts";
 
@@ -38,7 +38,7 @@ export async function openRepositories(
   });
   const inputs = new CommitInputReader({ git, mirrors, db, store: parts.store });
   const ways = openedWays(db, secretsKey);
-  await sealOpenWays(db, ways);
+  await encryptStoredCredentials(db, ways);
   const forges = keep(await openForges(config.forges ?? {}, { git, logger, ways }));
   const access = repositoryAccess({
     db,

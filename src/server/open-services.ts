@@ -11,13 +11,13 @@ import type { Service } from "#core/service.ts";
 import { forMaintenance } from "#db/for-maintenance.ts";
 import { databaseClock } from "#execution/database-clock.ts";
 import { openForgeReaders } from "#forge/readers/forge-readers.ts";
-import { usualUnservedMs } from "#invocations/end-unserved.ts";
+import { defaultUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes, labTimesFor } from "#perf/lab-times.ts";
 import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import { sendToAlarmWebhook } from "./alarm-webhook.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
-import { wayIn } from "./forge/way-in.ts";
+import { addressWithCredential } from "./forge/address-with-credential.ts";
 import { imagePulls } from "./image-pulls.ts";
 import { imageResolver } from "./image-resolver.ts";
 import { openJobTokens } from "./job-tokens.ts";
@@ -151,7 +151,7 @@ export async function openServices(
             queue,
             operations,
             clock,
-            unservedMs: config.unservedMs ?? usualUnservedMs,
+            unservedMs: config.unservedMs ?? defaultUnservedMs,
             definitions: { db, access, git, mirrors, evaluator, cache },
           }),
           ...labTasks({
@@ -208,7 +208,8 @@ export async function openServices(
       mirrors,
       access,
       isWatched,
-      wayIn: (address, by) => wayIn({ db, forges: forges.forges }, address, by),
+      addressWithCredential: (address, by) =>
+        addressWithCredential({ db, forges: forges.forges }, address, by),
       inputs,
       inProject,
       evaluator,

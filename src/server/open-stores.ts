@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { openWriteQuota } from "#access/blob-writes/write-quota.ts";
 import type { FarmKey } from "#access/farm-key.ts";
-import { openProjectShare, usualProjectsEach } from "#access/projects/project-share.ts";
+import { defaultProjectsEach, openProjectShare } from "#access/projects/project-share.ts";
 import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
 import { openCaches } from "#caches/open-caches.ts";
@@ -23,7 +23,7 @@ import type { DataDirectory } from "./data-directory.ts";
 import type { Keep } from "./keep-services.ts";
 import { startEviction } from "./retention/start-eviction.ts";
 import { startScrub } from "./retention/start-scrub.ts";
-import { usualLimitBytes } from "./retention/store-goal.ts";
+import { defaultLimitBytes } from "./retention/store-goal.ts";
 import { signOldResults } from "./sign-old-results.ts";
 
 /**
@@ -73,7 +73,7 @@ export async function openStores(
     db,
     clock,
     isThere: (name) => stores.has(name),
-    mostEach: config.projectsEach ?? usualProjectsEach,
+    mostEach: config.projectsEach ?? defaultProjectsEach,
   });
   const storeOf = (name: string) => stores.of(name, anyMayBegin);
   const blobsOf = (name: string) => storeOf(name).blobs;
@@ -145,7 +145,7 @@ export async function openStores(
 
 /** Returns the limit of a store by its setting; undefined: it may grow until its disk is full. */
 async function limitOf(setting: number | undefined, store: string): Promise<number | undefined> {
-  if (setting === undefined) return usualLimitBytes((await diskSizeOf(store)).bytes);
+  if (setting === undefined) return defaultLimitBytes((await diskSizeOf(store)).bytes);
   return setting === 0 ? undefined : setting;
 }
 

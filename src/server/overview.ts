@@ -4,8 +4,8 @@ import { mayDo } from "#access/require-grant.ts";
 import type { GraphSummary } from "#api/graph.ts";
 import type { Overview } from "#api/overview.ts";
 import type { Worker } from "#api/worker.ts";
+import { cachedFor } from "#core/cached-for.ts";
 import { defaultProject } from "#core/default-project.ts";
-import { forAWhile } from "#core/for-a-while.ts";
 import { queueDepth } from "#execution/claiming/queue-depth.store.ts";
 import { savingsSince } from "#granaries/granary-build.store.ts";
 import { countQuarantined } from "#granaries/quarantine.store.ts";
@@ -44,7 +44,7 @@ export function overviewReader(
   services: OverviewServices,
 ): (caller: Principal) => Promise<Overview> {
   const ms = () => services.clock.now().getTime();
-  const farm = forAWhile(farmKeptMs, ms, () => readFarm(services));
+  const farm = cachedFor(farmKeptMs, ms, () => readFarm(services));
   return (caller) => readOverview(services, caller, farm);
 }
 

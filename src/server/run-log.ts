@@ -54,7 +54,7 @@ export async function readRunLog(
   // The blob is gone. The tables may hold the log still: then this is its end.
   const first = offset > 0 ? await readLiveLog(services.db, run.executionId, 0, 1) : undefined;
   if (live !== undefined && first !== undefined && first.bytes.length > 0) return live;
-  const bytes = (run.result === null ? noBytes : goneLog).subarray(offset, offset + most);
+  const bytes = (run.result === null ? noBytes : evictedLogText).subarray(offset, offset + most);
   const nextOffset = offset + bytes.length;
   return { bytes, nextOffset, complete: bytes.length < most, attempt: run.attempt };
 }
@@ -90,7 +90,7 @@ function sizeOfStdout(bytes: Uint8Array): number {
 const noBytes = new Uint8Array();
 
 /** The text in place of a log that was evicted. */
-export const goneLog = new TextEncoder().encode(
+export const evictedLogText = new TextEncoder().encode(
   "[grange: this log is no longer kept; what runs again writes a new one]\n",
 );
 

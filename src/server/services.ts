@@ -78,7 +78,7 @@ export interface Services extends Service {
   readonly access: RepositoryAccess;
   /** Whether a forge reports the branches of a repository. */
   readonly isWatched: (repository: string) => Promise<boolean>;
-  readonly wayIn: (address: string, by: Principal) => Promise<string>;
+  readonly addressWithCredential: (address: string, by: Principal) => Promise<string>;
   readonly inputs: CommitInputReader;
   /** Where graphs keep their blobs, by project. */
   readonly inProject: InProject;

@@ -22,6 +22,7 @@ import { allHandlers } from "./handlers/all-handlers.ts";
 import { objectFinders } from "./handlers/object-finders.ts";
 import { readinessProbe } from "./health/readiness.ts";
 import { httpApp } from "./http/http-app.ts";
+import { initialiseAccess } from "./initialise-access.ts";
 import { listen } from "./listen.ts";
 import { openServices } from "./open-services.ts";
 import { limitWrongTokens } from "./request-limits/limit-wrong-tokens.ts";
@@ -29,7 +30,6 @@ import { openRequestLimits, type RequestLimits } from "./request-limits/request-
 import { requesterAddress } from "./request-limits/requester-address.ts";
 import type { Services } from "./services.ts";
 import { stopAll } from "./stop-all.ts";
-import { settleWhoMayEnter } from "./who-may-enter.ts";
 
 export interface RunningServer extends Service {
   /** The one address for pages, API and gRPC. */
@@ -70,7 +70,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     const limits = openRequestLimits(config.requestLimits);
     const unlimited = keep(await openServices(config, directory, logger));
     const services = { ...unlimited, callers: limitWrongTokens(unlimited.callers, limits) };
-    await settleWhoMayEnter(services, config, logger);
+    await initialiseAccess(services, config, logger);
     const feeds = {
       graphs: keep(await changeFeed(services.db, "grange_graph")),
       // A log ends with its execution, which the log's own channel does not report.

@@ -13,7 +13,7 @@ import {
 } from "#simulate/trace.ts";
 import { standardHeader } from "#simulate/traces/standard-header.ts";
 import { type DeclaredClass, declaredClasses } from "#size-classes/declared-classes.store.ts";
-import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
+import { defaultStartDelayMs } from "#size-classes/offered-classes.ts";
 import { offeredClassesView } from "#size-classes/offered-classes-view.ts";
 import type { Services } from "./services.ts";
 
@@ -22,7 +22,7 @@ function elastic(most: number): Pool {
   return {
     kind: "elastic",
     most: Math.min(Math.max(1, most), mostWorkers),
-    startDelayMs: usualStartDelayMs,
+    startDelayMs: defaultStartDelayMs,
     idleMs: 300_000,
   };
 }
@@ -67,7 +67,7 @@ async function headerNow(db: Db, clock: Clock, leaseMs: number): Promise<TraceHe
   const now = clock.now();
   const up = await workersUp(db, now, new Date(now.getTime() - leaseMs));
   const declared = await declaredClasses(db);
-  const offered = offeredClassesView({ up, declared, queued: [] }, usualStartDelayMs)({});
+  const offered = offeredClassesView({ up, declared, queued: [] }, defaultStartDelayMs)({});
   // Without workers and declarations it uses the seed's classes, which are as good as any for a simulation.
   if (offered.length === 0) return standardHeader("exported", { calendarRate: 1 }, elastic(1_000));
   return {

@@ -1,4 +1,4 @@
-import { type SizeClassSettings, usualSettings } from "#size-classes/settings.ts";
+import { defaultSettings, type SizeClassSettings } from "#size-classes/settings.ts";
 import { type ChooserName, chooserNamed } from "./choosers.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import type { Simulated } from "./records.ts";
@@ -36,7 +36,7 @@ export function compare(
   names: readonly ChooserName[],
   { seed, settings: changes = {} }: CompareOptions,
 ): Comparison {
-  const settings = { ...usualSettings, ...changes };
+  const settings = { ...defaultSettings, ...changes };
   return {
     trace: trace.header.name,
     seed,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { usualSettings } from "#size-classes/settings.ts";
+import { defaultSettings } from "#size-classes/settings.ts";
 import { chooserNamed } from "./choosers.ts";
 import { compare } from "./compare.ts";
 import { figuresOf } from "./figures.ts";
@@ -7,7 +7,7 @@ import { comparisonSvg } from "./plots/comparison-svg.ts";
 import { simulate } from "./simulate.ts";
 import { aHeader, anExecution, GiB } from "./trace.fixture.ts";
 
-const smallest = chooserNamed("smallest", usualSettings);
+const smallest = chooserNamed("smallest", defaultSettings);
 /** A strategy that accepts the result of the first run. */
 const once = { ...smallest, afterwards: () => ({ kind: "final" }) as const };
 

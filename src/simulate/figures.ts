@@ -1,5 +1,5 @@
-import { usualSettings } from "#size-classes/settings.ts";
-import { comeTo } from "./come-to.ts";
+import { defaultSettings } from "#size-classes/settings.ts";
+import { firstStoppingEvent } from "./first-stopping-event.ts";
 import type { ExecutionRecord, Simulated } from "./records.ts";
 import { durationOn, type Trace } from "./trace.ts";
 
@@ -46,7 +46,7 @@ export function figuresOf(
   trace: Trace,
   simulated: Simulated,
   seed: number,
-  priceOfDelay = usualSettings.priceOfDelay,
+  priceOfDelay = defaultSettings.priceOfDelay,
 ): Figures {
   const { classes } = trace.header;
   const { executions, runs, workers } = simulated;
@@ -130,7 +130,7 @@ function isSlow(trace: Trace, record: ExecutionRecord, index: number): boolean {
   const on = trace.header.classes[record.classIndex];
   const execution = trace.executions[index];
   if (record.end !== "succeeded" || !largest || !on || !execution) return false;
-  const { acceptableIncreaseExponent, minimumAcceptableMs } = usualSettings;
+  const { acceptableIncreaseExponent, minimumAcceptableMs } = defaultSettings;
   const growth = (largest.sizeClass / on.sizeClass) ** acceptableIncreaseExponent;
   const acceptableMs = Math.max(durationOn(execution, largest.cpus) * growth, minimumAcceptableMs);
   return record.endedAt - record.startedAt > acceptableMs;
@@ -147,7 +147,7 @@ function failsOnLargest(
   const execution = trace.executions[index];
   if (!record || !largest || !execution || record.end === "lost") return true;
   const sound = { ...trace.header, lostRate: 0, infrastructureRate: 0 };
-  const there = comeTo(sound, execution, largest, {
+  const there = firstStoppingEvent(sound, execution, largest, {
     seed,
     execution: index,
     run: 0,

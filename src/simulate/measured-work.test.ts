@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { comeTo } from "./come-to.ts";
+import { firstStoppingEvent } from "./first-stopping-event.ts";
 import { type MeasuredAttempt, measuredWork } from "./measured-work.ts";
 import { aHeader, anExecution, GiB } from "./trace.fixture.ts";
 import { TraceExecution } from "./trace.ts";
@@ -35,12 +35,16 @@ describe("measurements", () => {
         if (on === undefined) throw new RangeError("no such class");
         const was = anExecution({ serialMs, parallelMs, width: on.cpus });
         const run = { seed: 1, execution: 0, run: 0, attempt: 0, timeoutMs: 1e9 };
-        const { durationMs, cpuMs = 0, peakMemoryBytes = 0 } = comeTo(header, was, on, run);
+        const {
+          durationMs,
+          cpuMs = 0,
+          peakMemoryBytes = 0,
+        } = firstStoppingEvent(header, was, on, run);
 
         const told = work(attempt({ sizeClass: on.sizeClass, durationMs, cpuMs, peakMemoryBytes }));
 
         expect(told).toBeDefined();
-        const again = comeTo(header, TraceExecution.parse(told), on, run);
+        const again = firstStoppingEvent(header, TraceExecution.parse(told), on, run);
         expect(Math.abs(again.durationMs - durationMs)).toBeLessThanOrEqual(3);
         expect(Math.abs((again.cpuMs ?? 0) - cpuMs)).toBeLessThanOrEqual(6);
       }),

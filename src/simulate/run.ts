@@ -1,6 +1,6 @@
 import type { Choice } from "#size-classes/choice.ts";
 import type { EndedRun } from "#size-classes/strategy.ts";
-import type { RunResult } from "./come-to.ts";
+import type { RunResult } from "./first-stopping-event.ts";
 import type { RunPurpose } from "./records.ts";
 import type { TraceExecution } from "./trace.ts";
 import type { SimulatedWorker } from "./worker-pool.ts";

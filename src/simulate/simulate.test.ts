@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { usualSettings } from "#size-classes/settings.ts";
+import { defaultSettings } from "#size-classes/settings.ts";
 import { strategyNames } from "#size-classes/strategy.ts";
 import { chooserNamed, chooserNames } from "./choosers.ts";
 import { figuresOf } from "./figures.ts";
 import type { RunRecord, Simulated } from "./records.ts";
 import { simulate } from "./simulate.ts";
-import { aHeader, anExecution, traces, whimsical } from "./trace.fixture.ts";
+import { aHeader, anExecution, randomStrategy, traces } from "./trace.fixture.ts";
 import type { Trace } from "./trace.ts";
 import { standardTraces } from "./traces/standard-traces.ts";
 
 const choosers = fc.oneof(
-  fc.integer().map(whimsical),
-  fc.constantFrom(...chooserNames).map((name) => chooserNamed(name, usualSettings)),
+  fc.integer().map(randomStrategy),
+  fc.constantFrom(...chooserNames).map((name) => chooserNamed(name, defaultSettings)),
 );
 const farms = fc.tuple(traces, choosers, fc.integer({ min: 0, max: 2 ** 32 - 1 }));
 
@@ -95,7 +95,9 @@ describe("a simulation", () => {
     const whole = make(3);
     const trace = { ...whole, executions: whole.executions.slice(0, 800) };
     for (const name of strategyNames)
-      expect(brokenLaws(trace, simulate(trace, chooserNamed(name, usualSettings), 3))).toEqual([]);
+      expect(brokenLaws(trace, simulate(trace, chooserNamed(name, defaultSettings), 3))).toEqual(
+        [],
+      );
   });
 });
 
@@ -107,7 +109,7 @@ describe("the oracle", () => {
     }));
     fc.assert(
       fc.property(idle, choosers, (trace, other) => {
-        const [known, guessed] = [chooserNamed("oracle", usualSettings), other].map((chooser) =>
+        const [known, guessed] = [chooserNamed("oracle", defaultSettings), other].map((chooser) =>
           perExecution(trace, simulate(trace, chooser, 1)),
         );
         const beaten = known?.filter(({ ended, cost }, index) => {
@@ -132,7 +134,7 @@ function perExecution({ header }: Trace, { executions, runs }: Simulated) {
       .reduce(
         (sum, run) =>
           sum + (header.classes[run.classIndex]?.price ?? 0) * (run.endedAt - run.startedAt),
-        usualSettings.priceOfDelay * (endedAt - submittedAt),
+        defaultSettings.priceOfDelay * (endedAt - submittedAt),
       ),
   }));
 }
@@ -143,7 +145,7 @@ describe("workers", () => {
   test("of an elastic pool are paid from the request until the end of their idle time", () => {
     const trace = { header: aHeader({}, one), executions: [anExecution()] };
 
-    const { workers, executions } = simulate(trace, chooserNamed("smallest", usualSettings), 1);
+    const { workers, executions } = simulate(trace, chooserNamed("smallest", defaultSettings), 1);
 
     expect(workers).toEqual([{ classIndex: 0, id: 0, since: 0, until: 16_000, busyMs: 1_000 }]);
     expect(executions[0]).toMatchObject({ startedAt: 5_000, endedAt: 6_000 });
@@ -152,7 +154,7 @@ describe("workers", () => {
   test("of a larger class take runs that are not exact when they have none of their own", () => {
     const header = aHeader({}, { kind: "fixed", workers: 1 });
     const trace = { header, executions: [anExecution(), anExecution(), anExecution()] };
-    const smallest = chooserNamed("smallest", usualSettings);
+    const smallest = chooserNamed("smallest", defaultSettings);
     const loose = {
       ...smallest,
       choose: (...args: Parameters<typeof smallest.choose>) => ({
@@ -172,7 +174,7 @@ describe("workers", () => {
 test("a second run ends the first, which is stored as too slow", () => {
   const execution = anExecution({ serialMs: 0, parallelMs: 8_000, width: 4 });
   const trace = { header: aHeader(), executions: [execution, { ...execution, at: 60_000 }] };
-  const smallest = chooserNamed("smallest", usualSettings);
+  const smallest = chooserNamed("smallest", defaultSettings);
   const heard: unknown[] = [];
   const hedging = {
     ...smallest,
@@ -200,7 +202,7 @@ test("a second run ends the first, which is stored as too slow", () => {
 test("an execution that is lost repeatedly ends, and reports that", () => {
   const trace = { header: aHeader({ lostRate: 1 }), executions: [anExecution()] };
 
-  const { executions, runs } = simulate(trace, chooserNamed("grange", usualSettings), 1);
+  const { executions, runs } = simulate(trace, chooserNamed("grange", defaultSettings), 1);
 
   expect(executions[0]?.end).toBe("lost");
   expect(runs).toHaveLength(5);

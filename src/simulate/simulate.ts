@@ -1,15 +1,15 @@
 import { Fault } from "#core/fault.ts";
 import type { Situation } from "#size-classes/strategy.ts";
 import type { Chooser } from "./chooser.ts";
-import { Chronicle, endedAll, workerRecords } from "./chronicle.ts";
-import { comeTo } from "./come-to.ts";
 import { EventQueue } from "./event-queue.ts";
+import { firstStoppingEvent } from "./first-stopping-event.ts";
 import { drawFor } from "./random.ts";
 import type { ExecutionRecord, RunPurpose, RunRecord, Simulated } from "./records.ts";
 import { asEndedRun, type RequestedRun, type Run, type Underway, underwayOf } from "./run.ts";
+import { type PoolEvent, SimulatedPools } from "./simulated-pools.ts";
+import { endedAll, SimulationEvents, workerRecords } from "./simulation-events.ts";
 import type { Trace } from "./trace.ts";
 import type { SimulatedWorker } from "./worker-pool.ts";
-import { Workshop, type WorkshopEvent } from "./workshop.ts";
 
 /** The maximum number of leases of an execution in the farm (GLOSSARY: attempt). */
 const mostLost = 5;
@@ -19,7 +19,7 @@ const mostRuns = 40;
 const choiceDraw = 100;
 
 type Event =
-  | WorkshopEvent
+  | PoolEvent
   | { readonly kind: "submit"; readonly index: number }
   | { readonly kind: "run-over"; readonly run: Run }
   | { readonly kind: "hedge-due"; readonly run: Run };
@@ -33,9 +33,9 @@ class Simulation {
   readonly #trace: Trace;
   readonly #chooser: Chooser;
   readonly #seed: number;
-  readonly #chronicle: Chronicle;
+  readonly #past: SimulationEvents;
   readonly #events = new EventQueue<Event>();
-  readonly #workshop: Workshop;
+  readonly #pools: SimulatedPools;
   readonly #records: (ExecutionRecord | undefined)[];
   #now: number;
 
@@ -43,9 +43,9 @@ class Simulation {
     this.#trace = trace;
     this.#chooser = chooser;
     this.#seed = seed;
-    this.#chronicle = new Chronicle(trace);
+    this.#past = new SimulationEvents(trace);
     this.#now = trace.executions[0]?.at ?? 0;
-    this.#workshop = new Workshop(trace.header, this.#now, (inMs, event) =>
+    this.#pools = new SimulatedPools(trace.header, this.#now, (inMs, event) =>
       this.#events.add(this.#now + inMs, event),
     );
     this.#records = trace.executions.map(() => undefined);
@@ -57,12 +57,12 @@ class Simulation {
       this.#now = next.at;
       this.#happen(next.event);
     }
-    const { runs } = this.#chronicle;
+    const { runs } = this.#past;
     return {
       strategy: this.#chooser.name,
       executions: endedAll(this.#records),
       runs,
-      workers: workerRecords(this.#workshop, runs.at(-1)?.endedAt ?? this.#now),
+      workers: workerRecords(this.#pools, runs.at(-1)?.endedAt ?? this.#now),
     };
   }
 
@@ -71,10 +71,10 @@ class Simulation {
       case "submit":
         return this.#submit(event.index);
       case "worker-up":
-        this.#workshop.isUp(event.worker);
+        this.#pools.isUp(event.worker);
         return this.#giveWork(event.worker);
       case "idle-over":
-        return this.#workshop.idleOver(event.worker, event.spell, this.#now);
+        return this.#pools.idleOver(event.worker, event.spell, this.#now);
       case "run-over":
         return this.#over(event.run);
       case "hedge-due":
@@ -98,10 +98,10 @@ class Simulation {
 
   #situation(of: Underway): Situation {
     return {
-      histories: this.#chronicle.historiesOf(of.execution.keys),
-      classes: this.#workshop.offered(this.#now),
+      histories: this.#past.historiesOf(of.execution.keys),
+      classes: this.#pools.offered(this.#now),
       timeoutMs: of.execution.timeoutMs,
-      now: this.#chronicle.date(this.#now),
+      now: this.#past.date(this.#now),
       draw: drawFor(this.#seed, of.index, choiceDraw, of.choices++),
     };
   }
@@ -120,22 +120,22 @@ class Simulation {
       state: { kind: "waiting" },
     };
     if (purpose !== "background") of.live.push(run);
-    const worker = this.#workshop.assign(run, this.#now);
+    const worker = this.#pools.assign(run, this.#now);
     if (worker !== undefined) this.#start(run, worker);
   }
 
   #giveWork(worker: SimulatedWorker): void {
-    const run = this.#workshop.nextFor(worker);
+    const run = this.#pools.nextFor(worker);
     if (run !== undefined) this.#start(run, worker);
   }
 
   #start(run: Run, worker: SimulatedWorker): void {
     const { of, hedge } = run;
     const attempt = of.attempts;
-    const result = comeTo(
+    const result = firstStoppingEvent(
       this.#trace.header,
       of.execution,
-      this.#workshop.classAt(worker.classIndex),
+      this.#pools.classAt(worker.classIndex),
       {
         seed: this.#seed,
         execution: of.index,
@@ -147,7 +147,7 @@ class Simulation {
     if (result.end !== "lost") of.attempts += 1;
     run.state = { kind: "running", worker, startedAt: this.#now, attempt, result };
     of.startedAt ??= this.#now;
-    this.#workshop.begin(run, worker);
+    this.#pools.begin(run, worker);
     this.#events.add(this.#now + result.durationMs, { kind: "run-over", run });
     if (hedge !== undefined && hedge.afterMs < result.durationMs)
       this.#events.add(this.#now + Math.max(0, hedge.afterMs), { kind: "hedge-due", run });
@@ -173,13 +173,13 @@ class Simulation {
     if (state.kind !== "running") return;
     const { worker, result, attempt } = state;
     this.#leave(run, result.end);
-    this.#chronicle.tell(of, asEndedRun(result), this.#now);
+    this.#past.recordForStrategies(of, asEndedRun(result), this.#now);
     // A run that was lost by a fault of the farm keeps its worker.
     const isGone =
-      result.end === "lost" && !result.infrastructure && this.#workshop.lose(worker, this.#now);
+      result.end === "lost" && !result.infrastructure && this.#pools.lose(worker, this.#now);
     // First the free worker: follow-up runs of this execution come after waiting runs.
     if (!isGone) this.#giveWork(worker);
-    if (run.purpose === "background") this.#chronicle.learn(of, this.#now);
+    if (run.purpose === "background") this.#past.updateHistories(of, this.#now);
     else this.#decide(run, worker.classIndex, result, attempt);
   }
 
@@ -196,7 +196,7 @@ class Simulation {
     if (end !== "succeeded" && hasHope(of, end === "lost" ? 0 : classIndex)) return;
     this.#cancelOthers(of);
     const finish = () => {
-      this.#chronicle.learn(of, this.#now);
+      this.#past.updateHistories(of, this.#now);
       this.#records[of.index] = {
         submittedAt: of.execution.at,
         startedAt: of.startedAt ?? this.#now,
@@ -228,10 +228,10 @@ class Simulation {
         // It is only known that the run has not ended so far.
         const { sizeClass } = state.result;
         const ended = { sizeClass, end: "timed_out", durationMs: ranMs, timeoutMs: ranMs } as const;
-        this.#chronicle.tell(of, ended, this.#now, -1);
+        this.#past.recordForStrategies(of, ended, this.#now, -1);
         this.#giveWork(state.worker);
       } else {
-        this.#workshop.withdraw(other);
+        this.#pools.withdraw(other);
         other.state = { kind: "over" };
       }
     }
@@ -240,14 +240,14 @@ class Simulation {
   #leave(run: Run, end: RunRecord["end"]): void {
     const { of, state } = run;
     if (state.kind !== "running") return;
-    this.#chronicle.over(run, end, this.#now);
-    this.#workshop.end(run, state.worker, this.#now - state.startedAt);
+    this.#past.recordRun(run, end, this.#now);
+    this.#pools.end(run, state.worker, this.#now - state.startedAt);
     run.state = { kind: "over" };
     of.live = of.live.filter((each) => each !== run);
   }
 
   #sameAgain({ wanted, isExact, expectedMs, timeoutMs, hedge }: Run): RequestedRun {
-    const { sizeClass } = this.#workshop.classAt(wanted);
+    const { sizeClass } = this.#pools.classAt(wanted);
     return { sizeClass, isExact, expectedMs, timeoutMs, hedge };
   }
 

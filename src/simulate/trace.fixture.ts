@@ -41,7 +41,7 @@ export function anExecution(changes: Partial<TraceExecution> = {}): TraceExecuti
 }
 
 /** A strategy with random choices, second runs, retries and background runs. */
-export function whimsical(seed: number): Chooser {
+export function randomStrategy(seed: number): Chooser {
   const pick = (situation: Situation, purpose: number): Choice => {
     const whim = (kind: number) =>
       drawFor(seed, purpose, kind, Math.floor(situation.draw * 2 ** 30));
@@ -65,7 +65,7 @@ export function whimsical(seed: number): Chooser {
     };
   };
   return {
-    name: "whimsical",
+    name: "randomStrategy",
     choose: (situation) => pick(situation, 1),
     afterwards: (situation, _first, runs: readonly EndedRun[]) => {
       const last = runs.at(-1);

@@ -6,7 +6,7 @@ import {
   type ScaledClass,
   type ScalingFacts,
 } from "./desired-workers-look.ts";
-import { arrivalsPerSecond, beginMemory, noteSeen } from "./desired-workers-memory.ts";
+import { arrivalsPerSecond, newPoolMemory, noteSeen } from "./desired-workers-memory.ts";
 import { aDeclaredClass, linux } from "./size-classes.fixture.ts";
 
 const settings = { targetWaitMs: 60_000, startDelayMs: 60_000, scaleDownMs: 300_000 };
@@ -157,7 +157,7 @@ test("arrivals are counted from waiting, running and ended executions; a cancell
 
   const memory = seen.reduce(
     (before, count, nth) => noteSeen(before, { at: nth * minute, seen: count, eachMs: undefined }),
-    beginMemory(0),
+    newPoolMemory(0),
   );
 
   expect(arrivalsPerSecond(memory)).toBe(60 / 180);

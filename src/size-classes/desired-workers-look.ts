@@ -4,8 +4,8 @@ import type { DeclaredClass } from "./declared-classes.store.ts";
 import { desiredWorkers, type ScalingSettings, type ScalingSituation } from "./desired-workers.ts";
 import {
   arrivalsPerSecond,
-  beginMemory,
   mostWanted,
+  newPoolMemory,
   noteSeen,
   noteWanted,
   type PoolMemory,
@@ -68,7 +68,7 @@ export function lookAtClasses(
   const idleSince = idleTimes(facts, memory);
   const { pools, unserved } = scalingPools(facts.declared, facts.workers, facts.queued);
   const looked = pools.map((pool) => {
-    const before = memory.pools.get(pool.key) ?? beginMemory(at);
+    const before = memory.pools.get(pool.key) ?? newPoolMemory(at);
     const seen = noteSeen(before, { at, seen: everSeen(pool), eachMs: foreseenEachMs(pool) });
     const situation = situationOf(pool, seen, at, settings);
     const { desired, wanted, reason } = desiredWorkers(situation, settings);

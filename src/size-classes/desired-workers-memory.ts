@@ -16,7 +16,7 @@ const arrivalWindowMs = 5 * 60_000;
 /** The minimum time for a meaningful rate. */
 const leastWindowMs = 60_000;
 
-export function beginMemory(at: number): PoolMemory {
+export function newPoolMemory(at: number): PoolMemory {
   return { since: at, wanted: [], arrived: [], lastSeen: undefined, eachMs: undefined };
 }
 

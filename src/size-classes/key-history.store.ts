@@ -83,7 +83,7 @@ export function nameOf({ project, domain, key }: KeyName): string {
 }
 
 /** The new state of a key's history. */
-export interface WrittenHistory extends KeyName {
+export interface HistoryUpdate extends KeyName {
   readonly title: string;
   readonly history: KeyHistory;
   /** The classes on which there are new runs. */
@@ -92,7 +92,7 @@ export interface WrittenHistory extends KeyName {
 }
 
 /** Writes histories. Only the learner does this, and only one runs at a time. */
-export async function writeHistories(tx: Tx, written: readonly WrittenHistory[]): Promise<void> {
+export async function writeHistories(tx: Tx, written: readonly HistoryUpdate[]): Promise<void> {
   if (written.length === 0) return;
   const keys = written.map(({ project, domain, key, title, history, seenAt }) => ({
     project,

@@ -20,7 +20,7 @@ import { sizeClassAnalyzer } from "./analyzer.ts";
 import { forgetHistories, readHistories } from "./key-history.store.ts";
 import { learning } from "./learning.ts";
 import { noteObservations } from "./observation.store.ts";
-import { usualSettings } from "./settings.ts";
+import { defaultSettings } from "./settings.ts";
 import type { OfferedClass } from "./strategy.ts";
 
 const db = await freshDb();
@@ -235,7 +235,7 @@ describe("a history from another version", () => {
       clock: movableClock(),
       logger: silent,
       offers,
-      settings: () => usualSettings,
+      settings: () => defaultSettings,
     });
     const [selector] = await sizing.analyze([aRequest({ similarityKeys: ["a.one", "a.other"] })]);
     expect(selector?.select()?.decision.reason["kind"]).not.toBe("no-statistics");

@@ -12,10 +12,10 @@ import {
 } from "#execution/sizing/taught-executions.store.ts";
 import { addObservation, emptyHistory, type Observation } from "./add-runs.ts";
 import {
+  type HistoryUpdate,
   type KeyName,
   nameOf,
   readHistories,
-  type WrittenHistory,
   writeHistories,
 } from "./key-history.store.ts";
 import type { KeyHistory } from "./key-history.ts";
@@ -169,8 +169,8 @@ async function learn(
 function addAll(
   taught: readonly { readonly execution: ObservedExecution; readonly observation: Observation }[],
   known: ReadonlyMap<string, KeyHistory>,
-): WrittenHistory[] {
-  const written = new Map<string, WrittenHistory>();
+): HistoryUpdate[] {
+  const written = new Map<string, HistoryUpdate>();
   for (const { execution, observation } of taught) {
     for (const name of keysOf(execution)) {
       const id = nameOf(name);

@@ -5,7 +5,7 @@ import type { Platform } from "#core/platform.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
-import { usualTimes } from "#execution/queue-times.ts";
+import { defaultTimes } from "#execution/queue-times.ts";
 import { queuedWork, workersUp } from "#execution/sizing/size-class-offers.store.ts";
 import { declaredClasses } from "./declared-classes.store.ts";
 import { offeredClassesView, type SizeClassFacts } from "./offered-classes-view.ts";
@@ -24,13 +24,13 @@ export interface OfferedClasses extends Service {
 }
 
 /** The maximum age of the facts of `for` while it is called, in ms. */
-const usualEveryMs = 2_000;
+const defaultEveryMs = 2_000;
 /** After this time without a call, nothing is read any more. In ms. */
 const quietAfterMs = 10_000;
 /** Reading takes at most this share of a connection's time, however long the queue is. */
 const mostOfTime = 1 / 20;
 /** The time from the request for a machine until its worker is ready: a typical value of clouds. In ms. */
-export const usualStartDelayMs = 60_000;
+export const defaultStartDelayMs = 60_000;
 
 /**
  * Keeps the existing size classes in memory, because choosing one must not wait for the database.
@@ -48,9 +48,9 @@ export function offeredClasses(parts: {
   readonly everyMs?: number;
 }): OfferedClasses {
   const { db, clock, logger } = parts;
-  const leaseMs = parts.leaseMs ?? usualTimes.leaseMs;
-  const startDelayMs = parts.startDelayMs ?? usualStartDelayMs;
-  const everyMs = parts.everyMs ?? usualEveryMs;
+  const leaseMs = parts.leaseMs ?? defaultTimes.leaseMs;
+  const startDelayMs = parts.startDelayMs ?? defaultStartDelayMs;
+  const everyMs = parts.everyMs ?? defaultEveryMs;
 
   let view: ReturnType<typeof offeredClassesView> = () => [];
   // The clock of this process, because the farm's clock may jump when it is corrected.

@@ -3,7 +3,7 @@ import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import { readSettings, sizeClassSettingsChannel } from "./settings.store.ts";
-import { type SizeClassSettings, usualSettings } from "./settings.ts";
+import { defaultSettings, type SizeClassSettings } from "./settings.ts";
 
 /** The farm's settings, as one server knows them. */
 interface SettingsView extends Service {
@@ -12,7 +12,7 @@ interface SettingsView extends Service {
 
 /** Keeps the settings in memory, and reads them again when any server has changed them. */
 export async function settingsView(db: Db, logger: Logger): Promise<SettingsView> {
-  let current = usualSettings;
+  let current = defaultSettings;
   let reading = Promise.resolve();
   const read = async () => {
     try {

@@ -7,7 +7,7 @@ import {
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { changeSettings, readSettings, sizeClassSettingsChannel } from "./settings.store.ts";
-import { SizeClassSettings, usualSettings } from "./settings.ts";
+import { defaultSettings, SizeClassSettings } from "./settings.ts";
 import { strategyNames } from "./strategy.ts";
 
 const db = await freshDb();
@@ -22,11 +22,11 @@ test("the API has exactly the existing settings", () => {
   expect(Object.keys(SizeClassSettingValues.shape).toSorted()).toEqual(names);
   expect(Object.keys(SetSizeClassSettings.shape).toSorted()).toEqual(names);
   expect(sizeClassStrategies).toEqual(strategyNames);
-  expect(SizeClassSettingValues.parse(usualSettings)).toEqual(usualSettings);
+  expect(SizeClassSettingValues.parse(defaultSettings)).toEqual(defaultSettings);
 });
 
 test("unset settings have their defaults", async () => {
-  expect(await readSettings(db)).toEqual({ settings: usualSettings, changed: undefined });
+  expect(await readSettings(db)).toEqual({ settings: defaultSettings, changed: undefined });
 });
 
 test("changed settings stay, omitted ones are unchanged, and null resets to the default", async () => {
@@ -34,7 +34,7 @@ test("changed settings stay, omitted ones are unchanged, and null resets to the 
   await changeSettings(db, { strategy: null, greaterMayTake: false }, "bram", at);
 
   expect(await readSettings(db)).toEqual({
-    settings: { ...usualSettings, priceOfDelay: 5, greaterMayTake: false },
+    settings: { ...defaultSettings, priceOfDelay: 5, greaterMayTake: false },
     changed: { by: "bram", at },
   });
 });
@@ -56,7 +56,7 @@ test("unknown values of another version become defaults", async () => {
     set settings = settings || '{"strategy": "tarot", "moon": "full", "timeoutMultiplier": 0}'
   `);
 
-  expect((await readSettings(db)).settings).toEqual({ ...usualSettings, priceOfDelay: 5 });
+  expect((await readSettings(db)).settings).toEqual({ ...defaultSettings, priceOfDelay: 5 });
 });
 
 test("servers are notified of a change", async () => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { SizeClassSettings, usualSettings } from "./settings.ts";
+import { defaultSettings, SizeClassSettings } from "./settings.ts";
 
 /** Settings were changed. No payload. */
 export const sizeClassSettingsChannel = "grange_size_class_settings";
@@ -28,7 +28,7 @@ export async function readSettings(tx: Tx): Promise<KeptSettings> {
     Row,
     sql`select settings as said, changed_by as by, changed_at as at from size_class_settings`,
   );
-  if (row === undefined) return { settings: usualSettings, changed: undefined };
+  if (row === undefined) return { settings: defaultSettings, changed: undefined };
   return { settings: settingsOf(row.said), changed: { by: row.by, at: row.at } };
 }
 

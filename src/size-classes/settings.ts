@@ -30,4 +30,4 @@ export const SizeClassSettings = z.object({
   mostBackgroundRuns: z.number().int().nonnegative().default(1_000),
 });
 export type SizeClassSettings = z.infer<typeof SizeClassSettings>;
-export const usualSettings: SizeClassSettings = SizeClassSettings.parse({});
+export const defaultSettings: SizeClassSettings = SizeClassSettings.parse({});

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { untilAborted } from "#core/until-aborted.ts";
 import type { ActionRequest } from "./action-request.ts";
-import type { Clearing } from "./clearings.ts";
+import type { Clearing } from "./execution-cleanups.ts";
 import type { ImageToRun } from "./image/oci/open-images.ts";
 import type { Machine } from "./machine.ts";
 import { openLoopback } from "./sandbox/namespaces/loopback-program.ts";

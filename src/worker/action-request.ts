@@ -144,7 +144,7 @@ function positive(name: string, platform: Platform): number | undefined {
 }
 
 /** The PATH of an image that states none. */
-const usualPathOfImages = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const defaultPathOfImages = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /**
  * Returns the environment of a command: its own variables, those of its image, and those that every program expects.
@@ -156,7 +156,7 @@ export function environmentOf(
 ): Map<string, string> {
   const { path, home, temp } = defaults;
   return new Map([
-    ["PATH", ofImage.length === 0 ? path : usualPathOfImages],
+    ["PATH", ofImage.length === 0 ? path : defaultPathOfImages],
     ...ofImage,
     // Those of an image are not writable.
     ["HOME", home],

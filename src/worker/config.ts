@@ -6,10 +6,10 @@ import { parseMemorySize } from "#core/memory-size.ts";
 import { fenceProperty, Platform } from "#core/platform.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { readClientCertificate } from "#grpc/client-certificate.ts";
-import { usualMeasuringLock } from "#machine/measuring-lock.ts";
+import { defaultMeasuringLock } from "#machine/measuring-lock.ts";
 import { machineSize } from "./limits/machine-size.ts";
 import { type MachineSize, type SlotShare, slotShare } from "./limits/slot-share.ts";
-import { usualOutputLimits } from "./outputs/output-limits.ts";
+import { defaultOutputLimits } from "./outputs/output-limits.ts";
 import { withRustToolchain } from "./rust-toolchain-path.ts";
 import { sandboxKinds } from "./sandbox/sandbox-kinds.ts";
 import { type RefusedCall, refusedCalls } from "./sandbox/system-calls/refused-calls.ts";
@@ -94,9 +94,9 @@ export const WorkerConfig = z.object({
     .max(longestLogBytes, `the farm stores logs of at most ${longestLogBytes} bytes`)
     .default(longestLogBytes),
   /** The size limit of one declared output. */
-  outputLimitBytes: z.number().int().positive().default(usualOutputLimits.maxBytesOfEach),
+  outputLimitBytes: z.number().int().positive().default(defaultOutputLimits.maxBytesOfEach),
   /** The size limit of all outputs of an action together. */
-  allOutputsLimitBytes: z.number().int().positive().default(usualOutputLimits.maxBytesOfAll),
+  allOutputsLimitBytes: z.number().int().positive().default(defaultOutputLimits.maxBytesOfAll),
   /** Between SIGTERM and SIGKILL. */
   killGraceMs: z.number().int().nonnegative().default(2_000),
   /** How long a stopping worker lets its jobs finish before it hands them back. */
@@ -109,7 +109,7 @@ export const WorkerConfig = z.object({
   /** Executes one action, delivers its result, and exits. */
   once: z.boolean().default(false),
   /** While a collector holds this lock, no new execution starts on this machine. */
-  measuringLock: z.string().startsWith("/").default(usualMeasuringLock),
+  measuringLock: z.string().startsWith("/").default(defaultMeasuringLock),
   /** The way in which the worker was started. */
   transport: z.enum(["pull", "ssh"]).default("pull"),
 });

@@ -18,9 +18,9 @@ import {
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { ActionImages } from "./action-images.ts";
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
-import { type Clearing, Clearings } from "./clearings.ts";
 import { countingFetches, type Fetched } from "./counting-fetches.ts";
 import { isDiskFull } from "./disk-room.ts";
+import { type Clearing, ExecutionCleanups } from "./execution-cleanups.ts";
 import { ExecutionPlaces } from "./execution-places.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
 import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
@@ -95,7 +95,7 @@ export class ActionExecutor {
   readonly #settings: ExecutorSettings;
   readonly #pipes: FifoPool;
   readonly #places: ExecutionPlaces;
-  readonly #clearings = new Clearings();
+  readonly #clearings = new ExecutionCleanups();
   readonly #images: ActionImages;
   /** Prefetches for executions that are not claimed yet; pauses for claimed ones. */
   readonly ahead: FetchAhead;

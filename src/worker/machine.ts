@@ -15,7 +15,7 @@ import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
 import { LayerCache } from "./input-root/layer-cache.ts";
 import { chooseLimiter } from "./limits/choose-limiter.ts";
-import type { CpuBook } from "./limits/cpu-book.ts";
+import type { CpuAssignments } from "./limits/cpu-assignments.ts";
 import type { Limiter } from "./limits/limits.ts";
 import { openSlots } from "./limits/slots.ts";
 import { LocalStore } from "./local-store.ts";
@@ -31,7 +31,7 @@ export interface Machine {
   readonly sandbox: Sandbox;
   readonly limiter: Limiter;
   /** Assigns CPUs to actions. */
-  readonly cpus: CpuBook;
+  readonly cpus: CpuAssignments;
   readonly inputRoots: InputRoots;
   readonly local: LocalStore;
   readonly layers: LayerCache;

@@ -5,7 +5,7 @@ import { RegisterRequestSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
 
 /** The interval of heartbeats for a farm that does not state it, in ms. */
-const usualHeartbeatMs = 5_000;
+const defaultHeartbeatMs = 5_000;
 
 /**
  * Registers the worker with the farm. Returns how often the farm expects a heartbeat, and how long leases last without
@@ -36,7 +36,7 @@ export async function registerWorker(
   });
   const { heartbeatInterval, leaseDuration } = await farm.register(request);
   return {
-    heartbeatMs: heartbeatInterval ? durationMs(heartbeatInterval) : usualHeartbeatMs,
+    heartbeatMs: heartbeatInterval ? durationMs(heartbeatInterval) : defaultHeartbeatMs,
     leaseMs: leaseDuration ? durationMs(leaseDuration) : 0,
   };
 }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { Fault } from "#core/fault.ts";
-import { insteadOfInherited } from "#machine/inherited-files.ts";
+import { replacementsOfInheritedFiles } from "#machine/inherited-files.ts";
 import { closeQuietly } from "./logs/captured-log.ts";
 import type { FifoPool, Pipe } from "./logs/fifo-pool.ts";
 
@@ -37,7 +37,7 @@ export async function spawnProcess(
   const [program = "", ...args] = argv;
   const child = spawn(program, args, {
     // Not a pipe of Node as stdin: it is a socket, with which bash reads its startup files.
-    stdio: [stdin ?? "ignore", out.writeEnd, err.writeEnd, ...insteadOfInherited(3)],
+    stdio: [stdin ?? "ignore", out.writeEnd, err.writeEnd, ...replacementsOfInheritedFiles(3)],
     cwd: "/",
     env: { PATH: searchPath },
     detached: true,

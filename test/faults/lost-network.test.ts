@@ -13,7 +13,8 @@ const cases = [
   { how: "silent", length: "until another worker has it" },
 ] as const;
 
-const wayOf = (how: string, length: string) => `${how}-${length.replaceAll(" ", "-")}`;
+const credentialOfRepository = (how: string, length: string) =>
+  `${how}-${length.replaceAll(" ", "-")}`;
 
 const lines = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`);
 
@@ -42,7 +43,7 @@ beforeAll(async () => {
     sampleRepository({ ".grange/farm.yml": definitions }),
   ]);
   for (const { how, length } of cases) {
-    const way = wayOf(how, length);
+    const way = credentialOfRepository(how, length);
     const proxy = await breakableProxy(farm.url);
     proxies.set(way, proxy);
     farm.startWorker({
@@ -64,7 +65,7 @@ afterAll(async () => {
 
 /** Runs the case's job, and breaks the network after the job's first output. */
 async function beginAndBreak(how: Breakage, length: string) {
-  const way = wayOf(how, length);
+  const way = credentialOfRepository(how, length);
   const proxy = proxies.get(way);
   if (proxy === undefined) throw new Error(`there is no worker for ${way}`);
   // A second try of the test must run the job, too, and not find its result in the cache.
@@ -125,7 +126,7 @@ test.concurrent.each(cases.filter(({ length }) => length.startsWith("until")))(
   async ({ how, length }) => {
     const { id, proxy } = await beginAndBreak(how, length);
 
-    const way = wayOf(how, length);
+    const way = credentialOfRepository(how, length);
     await untilLeaseIsOver(id);
     farm.startWorker({ name: `other-${way}`, env: { GRANGE_WORKER_PLATFORM: `way=${way}` } });
     await farm.until(id, ({ jobList: [job] }) => job?.state === "running");

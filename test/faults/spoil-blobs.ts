@@ -3,7 +3,7 @@ import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
-import { goneLog } from "#server/run-log.ts";
+import { evictedLogText } from "#server/run-log.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
 import { checkHistory, type Observation, type Violation } from "./history/history.ts";
 import { jobsEach, observedLoad, readResult } from "./history/observed-load.ts";
@@ -146,7 +146,7 @@ function withoutWhatIsGone(now: Observation, before: ReadonlyMap<string, Result>
   if (now.kind !== "result") return [now];
   const earlier = before.get(`${now.graph} ${now.job}`);
   if (earlier === undefined) return [now];
-  const isGone = now.log === new TextDecoder().decode(goneLog);
+  const isGone = now.log === new TextDecoder().decode(evictedLogText);
   return [
     {
       ...now,

@@ -6,7 +6,7 @@ import type { Db, Tx } from "#db/db.ts";
 import { migrate } from "#db/migrate.ts";
 import { rowsOf } from "#db/postgres.ts";
 import type { Sql } from "#db/sql.ts";
-import { acceptLast } from "#db/with-commit.ts";
+import { trackLastStatements } from "#db/with-commit.ts";
 import { EventLoop, type SimulatedProcess } from "./event-loop.ts";
 import { type Answer, PostgresInProcess } from "./postgres-in-process.ts";
 import { PostgresSnapshot } from "./postgres-snapshot.ts";
@@ -222,7 +222,7 @@ export class SimulatedDatabase {
     try {
       const begun = session.send("begin");
       begun.catch(() => {});
-      const last = acceptLast(tx);
+      const last = trackLastStatements(tx);
       const result = await work(tx);
       session.isOver = true;
       const committed = session.send("commit");

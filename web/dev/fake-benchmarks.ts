@@ -2,8 +2,8 @@ import { Comparison, Report } from "#api/benchmark-comparison.ts";
 import {
   BenchmarkSearchView,
   BenchmarkStatus,
+  ChangePointStatement,
   ChangePointView,
-  SayOfChangePoint,
   Series,
   SeriesGrid,
   StartBenchmarkSearch,
@@ -107,7 +107,14 @@ function changed(lab: FakeLab, name: string, body: unknown) {
 }
 
 function judged(lab: FakeLab, body: unknown) {
-  const { case: of, metric, artifact, fingerprint, standing, note } = SayOfChangePoint.parse(body);
+  const {
+    case: of,
+    metric,
+    artifact,
+    fingerprint,
+    standing,
+    note,
+  } = ChangePointStatement.parse(body);
   lab.said.unshift(body);
   const steps = lab.series(of, metric, false)?.changePoints ?? [];
   const step = steps.find((each) => each.artifact === artifact && each.fingerprint === fingerprint);

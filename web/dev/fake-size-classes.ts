@@ -12,13 +12,13 @@ import type { FakeFarm } from "./fake-farm.ts";
 import { fakeExecution } from "./fake-invocations.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import {
+  defaultSettings,
   madeUpClasses,
   madeUpHours,
   madeUpKey,
   madeUpKeys,
   madeUpSizeClassOf,
   sizedExecution,
-  usualSettings,
 } from "./made-up-size-classes.ts";
 
 const keys = (farm: FakeFarm, now: Date) => (farm.graphs.size === 0 ? [] : madeUpKeys(now));
@@ -90,14 +90,14 @@ function fakeSettings(farm: FakeFarm, body: unknown): SizeClassSettingsNow {
     if (!asked.success) throw new FakeRefusal(400, "invalid_argument", asked.error.message);
     const said: Record<string, unknown> = { ...farm.sizeClassSettings };
     for (const [name, value] of Object.entries(asked.data)) {
-      said[name] = value ?? usualSettings[name as keyof SizeClassSettingValues];
+      said[name] = value ?? defaultSettings[name as keyof SizeClassSettingValues];
     }
     farm.sizeClassSettings = said;
   }
   const isChanged = farm.sizeClassSettings !== undefined;
   return SizeClassSettingsNow.parse({
-    settings: { ...usualSettings, ...farm.sizeClassSettings },
-    usual: usualSettings,
+    settings: { ...defaultSettings, ...farm.sizeClassSettings },
+    usual: defaultSettings,
     changedBy: isChanged ? "ada" : null,
     changedAt: isChanged ? new Date().toISOString() : null,
   });

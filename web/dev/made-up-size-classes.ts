@@ -23,7 +23,7 @@ function random(seed: number): () => number {
 const platform = { ISA: "x86-64", OSFamily: "linux" };
 const madeUpPlatform = "ISA=x86-64, OSFamily=linux";
 
-export const usualSettings: SizeClassSettingValues = {
+export const defaultSettings: SizeClassSettingValues = {
   strategy: "grange",
   priceOfDelay: 1,
   greaterMayTake: true,

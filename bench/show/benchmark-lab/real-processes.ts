@@ -33,12 +33,12 @@ const testCase: TestCase = {
 };
 
 /** About 60 ms of arithmetic, and almost nothing else. */
-const usualRounds = 1_500_000;
+const defaultRounds = 1_500_000;
 
 export async function openBench(factors: readonly number[]): Promise<Bench> {
   const directory = await mkdtemp(join(tmpdir(), "grange-real-processes-"));
   const line = await toyLine(
-    factors.map((factor) => ({ work: 1, rounds: Math.round(usualRounds * factor) })),
+    factors.map((factor) => ({ work: 1, rounds: Math.round(defaultRounds * factor) })),
   );
   const suite = Suite.parse(
     toySuite(line.repository, {

@@ -21,7 +21,7 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     tests: [
       { file: "test/granary/exec.test.ts", titled: /granary that hangs/ },
       { file: "src/granary/tools/open-tool-settings.test.ts", titled: /granary does not answer/ },
-      { file: "src/cli/granary/while-it-greets.test.ts" },
+      { file: "src/cli/granary/await-while-alive.test.ts" },
     ],
     // The start of a build, after the greeting; a granary of another version; what `grange granary …` says of both.
     samePlaces: 3,

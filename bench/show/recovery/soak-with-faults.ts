@@ -21,7 +21,7 @@ import { atMost, exactly, type Measurement, type Row } from "../row.ts";
 import { memoryOf } from "../start/memory-of.ts";
 import { firstOf } from "./first-violation.ts";
 
-const usualMinutes = 120;
+const defaultMinutes = 120;
 const jobsAMinute = 300;
 /** The mean time between two faults, in ms. */
 const betweenFaultsMs = 60_000;
@@ -43,7 +43,7 @@ const faults: readonly KilledPart[] = [
 export const soakWithFaults: Measurement = {
   title: "soak with faults",
   long: true,
-  async measure({ minutes = usualMinutes }) {
+  async measure({ minutes = defaultMinutes }) {
     const farm = await startFarm({ workers: 2, env: { GRANGE_STORE_LIMIT: "200M" } });
     const load = await observedLoad(farm);
     try {

@@ -1,6 +1,6 @@
 import type { KeyHistory } from "#size-classes/key-history.ts";
 import { historySize, type PastRun } from "#size-classes/past-run.ts";
-import { usualSettings } from "#size-classes/settings.ts";
+import { defaultSettings } from "#size-classes/settings.ts";
 import { fasterProbability, transitions } from "#size-classes/strategies/pagerank-comparison.ts";
 import { limitsOf, type Outcomes } from "#size-classes/strategies/pagerank-outcomes.ts";
 import { planOf, type Ranked } from "#size-classes/strategies/pagerank-plan.ts";
@@ -25,7 +25,7 @@ export const pagerankFigures: Measurement = {
       figure(
         "acceptable on 1, 2 and 4",
         [1, 2, 4]
-          .map((each) => limitsOf(each, 8, 60_000, halfAnHour, usualSettings).acceptableMs)
+          .map((each) => limitsOf(each, 8, 60_000, halfAnHour, defaultSettings).acceptableMs)
           .map((ms) => Number((ms / 1_000).toFixed(1)))
           .join(" / "),
         "169.7 / 120 / 84.9",
@@ -140,7 +140,7 @@ function ranked(runs: Readonly<Record<number, readonly PastRun[]>>): Ranked {
       now: 0,
       draw: 0,
     },
-    usualSettings,
+    defaultSettings,
   );
   if (plan.kind !== "ranked") throw new Error(`nothing was ranked: ${plan.kind}`);
   return plan;

@@ -20,7 +20,7 @@ export interface ProjectShare {
 const knownForMs = 60_000;
 
 /** An eighth of the projects that a farm has at most, so that one principal cannot use up all of them. */
-export const usualProjectsEach = 32;
+export const defaultProjectsEach = 32;
 
 /** Administrators have no limit, because they may also remove projects. */
 export function openProjectShare(parts: {

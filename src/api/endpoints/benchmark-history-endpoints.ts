@@ -3,8 +3,8 @@ import { rightOnFarm } from "#core/right.ts";
 import { SuiteWord } from "#core/test-case.ts";
 import { Comparison } from "../benchmark-comparison.ts";
 import {
+  ChangePointStatement,
   ChangePointView,
-  SayOfChangePoint,
   Series,
   SeriesGrid,
   Steps,
@@ -101,7 +101,7 @@ export const benchmarkHistoryEndpoints = {
     path: "/benchmarks/change-points",
     right: rightOnFarm("benchmark"),
     summary: "Accepts or dismisses a step, or undoes that.",
-    body: SayOfChangePoint,
+    body: ChangePointStatement,
     answer: json(ChangePointView),
   }),
 } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { committedSizeFor, goesOnByBlobBytes } from "./byte-stream-committed-size.ts";
+import { committedSizeFor, resumesByBlobOffset } from "./byte-stream-committed-size.ts";
 
 const tool = (toolName: string, toolVersion = "") => ({ toolName, toolVersion });
 
@@ -19,8 +19,8 @@ test.each([
 });
 
 test("goes on with packed uploads for Bazel alone", () => {
-  expect(goesOnByBlobBytes("plain", undefined)).toBe(true);
-  expect(goesOnByBlobBytes("zstd", tool("bazel", "7.0.0"))).toBe(true);
-  expect(goesOnByBlobBytes("zstd", tool("buck2"))).toBe(false);
-  expect(goesOnByBlobBytes("zstd", undefined)).toBe(false);
+  expect(resumesByBlobOffset("plain", undefined)).toBe(true);
+  expect(resumesByBlobOffset("zstd", tool("bazel", "7.0.0"))).toBe(true);
+  expect(resumesByBlobOffset("zstd", tool("buck2"))).toBe(false);
+  expect(resumesByBlobOffset("zstd", undefined)).toBe(false);
 });

@@ -31,7 +31,7 @@ export function committedSizeFor(
  *
  * Bazel does that. The API does not specify it, so all other clients start again.
  */
-export function goesOnByBlobBytes(
+export function resumesByBlobOffset(
   packing: BlobResource["packing"],
   tool: ToolDetails | undefined,
 ): boolean {

@@ -14,7 +14,7 @@ import {
   WriteResponseSchema,
 } from "#proto/google/bytestream/bytestream_pb.ts";
 import type { BlobsFor, RequireMayWrite, UploadsFor } from "./blobs-for.ts";
-import { committedSizeFor, goesOnByBlobBytes } from "./byte-stream-committed-size.ts";
+import { committedSizeFor, resumesByBlobOffset } from "./byte-stream-committed-size.ts";
 import { receiveUpload } from "./byte-stream-upload.ts";
 import { type LogStreamName, parseLogStreamName } from "./log-stream-name.ts";
 import { projectOf } from "./project-of.ts";
@@ -62,7 +62,7 @@ export function byteStreamService(
         if (await isIntact(blobsFor(project, context), digest)) {
           return { complete: true, committedSize: BigInt(digest.sizeBytes) };
         }
-        const committed = goesOnByBlobBytes(
+        const committed = resumesByBlobOffset(
           packing,
           requestMetadataIn(context.metadata)?.toolDetails,
         )
@@ -118,7 +118,7 @@ async function write(
   const told = committedSizeFor(packing, tool, wasHere);
   if (!wasHere) {
     const { firstOffset: offset, resourceName: name, data } = upload;
-    if (offset > 0 && !goesOnByBlobBytes(packing, tool)) throw notSoFar(digest, offset, 0);
+    if (offset > 0 && !resumesByBlobOffset(packing, tool)) throw notSoFar(digest, offset, 0);
     const chunks =
       packing === "zstd" ? unzstd(data, digest.sizeBytes - offset, context.peer) : data;
     const interrupt = () =>

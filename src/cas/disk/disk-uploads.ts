@@ -12,7 +12,7 @@ import { writeChunks } from "../write-chunks.ts";
 import type { DiskBlobStore } from "./disk-blob-store.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
 
-const usualLimits: UploadLimits = {
+const defaultLimits: UploadLimits = {
   mostUploads: 1_000,
   mostBytes: 16 * 1024 ** 3,
   keptForMs: 60 * 60_000,
@@ -47,7 +47,7 @@ interface Running {
 export async function openDiskUploads(
   directory: string,
   disk: DiskBlobStore,
-  limits: UploadLimits = usualLimits,
+  limits: UploadLimits = defaultLimits,
 ): Promise<DiskUploads> {
   const uploads = join(directory, "uploads");
   const running = new Map<string, Running>();

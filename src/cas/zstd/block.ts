@@ -4,13 +4,13 @@ import { type HuffmanTable } from "./huffman-table.ts";
 import { readLiterals } from "./literals.ts";
 import { paddingBytes, scratch, scratchView } from "./scratch.ts";
 import {
+  defaultLiteralLengths,
+  defaultMatchLengths,
+  defaultOffsets,
   literalBase,
   literalBits,
   matchBase,
   matchBits,
-  usualLiteralLengths,
-  usualMatchLengths,
-  usualOffsets,
 } from "./sequence-codes.ts";
 
 /** The state that one block of a frame passes to the next. */
@@ -92,9 +92,9 @@ export function decodeBlock(
     from = read.end;
     return read.table;
   };
-  const lengths = tableFor(modes >> 6, usualLiteralLengths, history.literalLengths, 9, 35);
-  const offsets = tableFor((modes >> 4) & 3, usualOffsets, history.offsets, 8, 31);
-  const matches = tableFor((modes >> 2) & 3, usualMatchLengths, history.matchLengths, 9, 52);
+  const lengths = tableFor(modes >> 6, defaultLiteralLengths, history.literalLengths, 9, 35);
+  const offsets = tableFor((modes >> 4) & 3, defaultOffsets, history.offsets, 8, 31);
+  const matches = tableFor((modes >> 2) & 3, defaultMatchLengths, history.matchLengths, 9, 52);
   history.literalLengths = lengths;
   history.offsets = offsets;
   history.matchLengths = matches;

@@ -64,12 +64,15 @@ export const matchBits = Uint8Array.from(matchBitList);
 export const matchBase = steps(matchBitList, 3);
 
 /** The default tables (RFC 8878, 3.1.1.3.2.2). */
-export const usualLiteralLengths = fseTable(
+export const defaultLiteralLengths = fseTable(
   [4, 3, ...run(6, 2), ...run(5, 2), 1, 1, 1, ...run(9, 2), 3, 2, 1, 1, 1, 1, 1, ...run(4, -1)],
   6,
 );
-export const usualMatchLengths = fseTable(
+export const defaultMatchLengths = fseTable(
   [1, 4, 3, 2, 2, 2, 2, 2, 2, ...run(37, 1), ...run(7, -1)],
   6,
 );
-export const usualOffsets = fseTable([1, 1, 1, 1, 1, 1, 2, 2, 2, ...run(15, 1), ...run(5, -1)], 5);
+export const defaultOffsets = fseTable(
+  [1, 1, 1, 1, 1, 1, 2, 2, 2, ...run(15, 1), ...run(5, -1)],
+  5,
+);

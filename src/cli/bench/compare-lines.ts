@@ -40,7 +40,7 @@ export function comparisonLines(comparison: LocalComparison, how: HowToShow): st
     newlyBroken: [...newlyBroken],
     deciding,
   });
-  const shown = cases.filter((each) => inView(each.metric) && (all || isWorthALine(each)));
+  const shown = cases.filter((each) => inView(each.metric) && (all || isPrintedState(each)));
   const hidden = cases.filter((each) => inView(each.metric)).length - shown.length;
   return [
     title,
@@ -74,7 +74,7 @@ export function comparisonLines(comparison: LocalComparison, how: HowToShow): st
   ];
 }
 
-function isWorthALine({ relevant, verdict }: CaseComparison): boolean {
+function isPrintedState({ relevant, verdict }: CaseComparison): boolean {
   return (
     relevant || verdict === "regressed" || verdict === "improved" || verdict === "unlike-machines"
   );

@@ -1,6 +1,6 @@
 import { type ArtifactCache, openArtifactCache } from "#artifacts/artifact-cache.ts";
 import { Fault } from "#core/fault.ts";
-import { MeasuringLock, usualMeasuringLock } from "#machine/measuring-lock.ts";
+import { defaultMeasuringLock, MeasuringLock } from "#machine/measuring-lock.ts";
 import {
   type EnvironmentFacts,
   environmentFacts,
@@ -33,7 +33,7 @@ export async function withBench<T>(
   const stop = stopSignals(() => process.exit(130));
   const notes: string[] = [];
   const turn = await new MeasuringLock(
-    config.measuringLock ?? usualMeasuringLock,
+    config.measuringLock ?? defaultMeasuringLock,
     "grange bench",
   ).take(stop.asked, ({ name, pid }) =>
     terminal.notes.line(`waiting for ${name} (process ${pid}), which measures on this machine`),

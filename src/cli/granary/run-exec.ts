@@ -6,11 +6,11 @@ import { type GranaryPlace, granaryPlace, ownVariables } from "#granary/config.t
 import type { Answer } from "#granary/protocol/answers.ts";
 import { openToolSettings } from "#granary/tools/open-tool-settings.ts";
 import type { Outlet } from "../terminal/terminal.ts";
+import { awaitWhileAlive } from "./await-while-alive.ts";
 import { readExecAnswer } from "./exec-answers.ts";
 import { connectToGranary, type GranaryClient } from "./granary-client.ts";
 import { runCommand } from "./run-command.ts";
 import { duneLine, savedLines } from "./saved-lines.ts";
-import { whileItGreets } from "./while-it-greets.ts";
 
 export interface ExecOptions {
   readonly project?: string;
@@ -98,7 +98,7 @@ async function help(
       "build",
       startBuildMs + (waitMs ?? 0),
     );
-    const build = await whileItGreets(asked, place.socketPath, startWaitLimit);
+    const build = await awaitWhileAlive(asked, place.socketPath, startWaitLimit);
     const tools = await openToolSettings(
       {
         port: build.port,
@@ -179,7 +179,7 @@ async function end(
 ): Promise<void> {
   try {
     const sync = options.sync === true;
-    const ended = await whileItGreets(
+    const ended = await awaitWhileAlive(
       helped.client.ask(
         { type: "build-ended", exitCode, complete: exitCode === 0, sync },
         "ended",

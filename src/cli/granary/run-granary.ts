@@ -32,7 +32,7 @@ export interface GranaryOptions {
 }
 
 /** Enough for some weeks of one project; limited, because no person administers it. */
-const usualLimitBytes = 10 * 1024 ** 3;
+const defaultLimitBytes = 10 * 1024 ** 3;
 
 /** Prints one line when it is ready, `{"ready":true,"port":…}`; its log is written to stderr. */
 export async function runGranary(options: GranaryOptions, version: string): Promise<never> {
@@ -99,7 +99,7 @@ async function tokenOfGranary(
 }
 
 function limitOf(text: string | undefined): number {
-  if (!text) return usualLimitBytes;
+  if (!text) return defaultLimitBytes;
   const bytes = parseMemorySize(text);
   if (bytes !== undefined && bytes > 0) return bytes;
   throw new UsageError("GRANGE_GRANARY_LIMIT must be a size such as 500M or 10G");

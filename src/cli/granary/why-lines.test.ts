@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { GranaryBuildReport, LateBecause, RequestedResult } from "#api/granary.ts";
+import type { GranaryBuildReport, LateReason, RequestedResult } from "#api/granary.ts";
 import { buildLines, whyLines } from "./why-lines.ts";
 
 const now = new Date("2026-11-22T10:05:00.000Z");
 const id = "11111111-1111-4111-8111-111111111111";
 
-function asked(key: string, because: LateBecause | null, more: Partial<RequestedResult> = {}) {
+function asked(key: string, because: LateReason | null, more: Partial<RequestedResult> = {}) {
   const plain: RequestedResult = {
     namespace: "ccache",
     key,

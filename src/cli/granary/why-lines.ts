@@ -1,5 +1,5 @@
-import type { GranaryBuildReport, LateBecause, RequestedResult } from "#api/granary.ts";
-import { becauseAdvice, becauseWords, indexWords } from "#api/granary-words.ts";
+import type { GranaryBuildReport, LateReason, RequestedResult } from "#api/granary.ts";
+import { becauseAdvice, indexWords, lateReasonTexts } from "#api/granary-words.ts";
 import { otherKeys, otherKeysWords } from "#api/other-keys.ts";
 import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
@@ -72,13 +72,13 @@ function otherKeysLines(report: GranaryBuildReport): string[] {
 }
 
 interface Reason {
-  readonly because: LateBecause;
+  readonly because: LateReason;
   readonly results: readonly RequestedResult[];
 }
 
 /** Returns the reasons with the longest waiting first, then the results that were made most often. */
 function reasonsOf(requested: readonly RequestedResult[]): Reason[] {
-  const byReason = new Map<LateBecause, RequestedResult[]>();
+  const byReason = new Map<LateReason, RequestedResult[]>();
   for (const one of requested) {
     if (one.because === null) continue;
     const known = byReason.get(one.because);
@@ -98,7 +98,7 @@ function reasonLines({ because, results }: Reason): string[] {
   const dearest = results.toSorted((a, b) => costOf(b) - costOf(a) || a.atMs - b.atMs);
   const more = results.length - mostNamed;
   return [
-    `${results.length} × ${becauseWords[because]}${cost}`,
+    `${results.length} × ${lateReasonTexts[because]}${cost}`,
     `    ${becauseAdvice[because]}`,
     ...dearest
       .slice(0, mostNamed)

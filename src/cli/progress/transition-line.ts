@@ -18,7 +18,7 @@ export function transitionLine(job: JobSummary, now: Date, paint: Paint): string
 }
 
 /** States that last only milliseconds are not printed, because a line for each would be noise. */
-export function isWorthALine(job: JobSummary): boolean {
+export function isPrintedState(job: JobSummary): boolean {
   switch (job.state) {
     case "blocked":
     case "ready":

@@ -3,7 +3,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { closingLines } from "./closing-lines.ts";
 import { type GraphView, transitions, viewOf, withDelta } from "./graph-view.ts";
 import { progressBlock } from "./progress-block.ts";
-import { isWorthALine, transitionLine } from "./transition-line.ts";
+import { isPrintedState, transitionLine } from "./transition-line.ts";
 
 /** Durations of running jobs also grow between events. */
 const redrawMs = 200;
@@ -28,7 +28,7 @@ export async function watchGraph(
   };
   const tell = (before: GraphView | undefined) => {
     if (block !== undefined) return draw();
-    for (const job of transitions(before, view).filter(isWorthALine)) {
+    for (const job of transitions(before, view).filter(isPrintedState)) {
       notes.line(transitionLine(job, new Date(), notes.paint));
     }
   };

@@ -20,7 +20,7 @@ import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { readBlob } from "../read-blob.ts";
 import { answer, type Session } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
-import { hidingFarms } from "../work-here.ts";
+import { hideFarmData } from "../work-here.ts";
 import { compareResults, outputsOf } from "./compare-results.ts";
 import { fetchingBlobStore } from "./fetching-blob-store.ts";
 import { runScript } from "./run-script.ts";
@@ -90,7 +90,7 @@ async function runInSandbox(
   const action = await readBlob(api, project, digest);
   const { commandDigest } = fromBinary(ActionSchema, action);
   const command = await readBlob(api, project, commandOf(commandDigest, digest));
-  const config = await hidingFarms(readWorkerConfig({ dataDir: join(scratch, "worker") }), {});
+  const config = await hideFarmData(readWorkerConfig({ dataDir: join(scratch, "worker") }), {});
   const executor = await LocalExecutor.open(config).catch((reason: unknown) => {
     const why = reason instanceof Fault ? reason.message : String(reason);
     throw new Fault(

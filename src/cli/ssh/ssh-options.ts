@@ -20,7 +20,7 @@ export interface SshOptions extends WorkOptions {
 }
 
 /** A worker that is connected over ssh is unreachable at times. */
-const usualLeaseMs = 20 * 60_000;
+const defaultLeaseMs = 20 * 60_000;
 
 interface Wanted {
   readonly host: SshHost;
@@ -82,7 +82,7 @@ function settingsOf(
     onlyFor: options.onlyFor === undefined ? undefined : [...options.onlyFor],
     cpus: options.cpus === undefined ? undefined : amountGiven(options.cpus),
     memoryBytes: options.memory === undefined ? undefined : amountGiven(options.memory),
-    leaseMs: options.lease ?? usualLeaseMs,
+    leaseMs: options.lease ?? defaultLeaseMs,
     once: options.once === true,
     hiddenPaths: options.hide ?? [],
     logLevel: options.logLevel,

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { deathsInARow, restartDelayMs } from "./restart-delay.ts";
+import { consecutiveDeaths, restartDelayMs } from "./restart-delay.ts";
 
 test("a process that dies at each start is started ever more slowly, but always again", () => {
   let deaths = 0;
   const delays = Array.from({ length: 12 }, () => {
-    deaths = deathsInARow(deaths, 50);
+    deaths = consecutiveDeaths(deaths, 50);
     return restartDelayMs(deaths);
   });
 
@@ -13,5 +13,5 @@ test("a process that dies at each start is started ever more slowly, but always 
 });
 
 test("one that was well for a while is started again at once", () => {
-  expect(restartDelayMs(deathsInARow(9, 60_000))).toBe(100);
+  expect(restartDelayMs(consecutiveDeaths(9, 60_000))).toBe(100);
 });

@@ -3,7 +3,7 @@ const wellMs = 10_000;
 const longestMs = 10_000;
 
 /** Returns the number of consecutive deaths, each soon after its start. */
-export function deathsInARow(before: number, livedMs: number): number {
+export function consecutiveDeaths(before: number, livedMs: number): number {
   return livedMs >= wellMs ? 1 : before + 1;
 }
 

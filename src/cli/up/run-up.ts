@@ -3,10 +3,10 @@ import { durationText } from "#core/duration-text.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { apiClient } from "../api/api-client.ts";
 import type { Program } from "../command-list.ts";
+import { addDemoData } from "../demo/add-demo-data.ts";
 import { demoProjectLine, leftOutLine } from "../demo/demo-lines.ts";
 import { type Demo, openDemo } from "../demo/open-demo.ts";
 import { setCompilerSwitch } from "../demo/set-compiler-switch.ts";
-import { showTheRest } from "../demo/show-the-rest.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { totalsOf } from "../progress/totals.ts";
 import { watchGraph } from "../progress/watch-graph.ts";
@@ -159,7 +159,7 @@ async function runFarm(
       const about = { api, url: farm.url, token, ca, version, path: config.path };
       const demoFarm = { ...demo, ...about, ...farm, stopping: signals.asked };
       // A signal ends the farm at once; the current step then fails, which is not reported.
-      await Promise.race([showTheRest(demoFarm, demo, notes), untilRequested(signals)]);
+      await Promise.race([addDemoData(demoFarm, demo, notes), untilRequested(signals)]);
     }
     if (!signals.asked.aborted) notes.line("The farm keeps running. Ctrl-C stops it.");
     await untilRequested(signals);

@@ -1,6 +1,6 @@
 import type { Service } from "#core/service.ts";
 import type { Child } from "./child.ts";
-import { deathsInARow, restartDelayMs } from "./restart-delay.ts";
+import { consecutiveDeaths, restartDelayMs } from "./restart-delay.ts";
 
 export interface Supervised extends Service {
   /** Kills the child at once. */
@@ -28,7 +28,7 @@ export function supervise({ start, onDeath, graceMs }: Supervision, first = star
     void started.ended.then((how) => {
       child = undefined;
       if (isStopping) return;
-      deaths = deathsInARow(deaths, Date.now() - startedAt);
+      deaths = consecutiveDeaths(deaths, Date.now() - startedAt);
       const delayMs = restartDelayMs(deaths);
       onDeath(how, delayMs);
       timer = setTimeout(() => watch(start()), delayMs);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { assignWorkers, type Seeker, type Taken } from "./assign-workers.ts";
+import { assignWorkers, type ClaimToAssign, type Taken } from "./assign-workers.ts";
 
-const seeker = (lastLane?: number, most = 1, instanceId = ""): Seeker => ({
+const seeker = (lastLane?: number, most = 1, instanceId = ""): ClaimToAssign => ({
   instanceId,
   most,
   lastLane,

@@ -1,5 +1,5 @@
 /** The part of a waiting claim that the assignment needs. */
-export interface Seeker {
+export interface ClaimToAssign {
   readonly instanceId: string;
   /** The highest number of executions. */
   readonly most: number;
@@ -23,7 +23,7 @@ export interface Taken {
  * not affect which claims get nothing, so no execution waits longer because of this.
  */
 export function assignWorkers(
-  seekers: readonly Seeker[],
+  seekers: readonly ClaimToAssign[],
   things: readonly Taken[],
   mostAssignments: number,
 ): number[] {
@@ -42,14 +42,14 @@ export function assignWorkers(
  * lane, then the others in the order of their claims.
  */
 function assignmentTurn(
-  seekers: readonly Seeker[],
+  seekers: readonly ClaimToAssign[],
   things: readonly Taken[],
   free: readonly number[],
 ): number[] {
   const left = new Set(free);
   const assignments: (number | undefined)[] = things.map(() => undefined);
   const assignmentBy = <Sign>(
-    signOf: (seeker: Seeker) => Sign | undefined,
+    signOf: (seeker: ClaimToAssign) => Sign | undefined,
     signOfThing: (thing: Taken) => Sign | undefined,
   ) => {
     const known = new Map<Sign, number[]>();

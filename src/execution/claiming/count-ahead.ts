@@ -1,5 +1,5 @@
 import type { Tx } from "#db/db.ts";
-import { countInLanes, type Head, type Stretch } from "./count-in-lanes.store.ts";
+import { countInLanes, type Head, type LanePrefix } from "./count-in-lanes.store.ts";
 import { topLane } from "./fair-lane.ts";
 import { type LaneState, ownersOf, turnsAhead } from "./turns-ahead.ts";
 
@@ -96,7 +96,7 @@ async function countOthers(
   /** Lanes of the same owner have their own turns; lanes of another owner share that owner's turns. */
   const groupOf = (head: Pick<Head, "lane" | "ownerLane">) =>
     head.ownerLane === execution.ownerLane ? `lane ${head.lane}` : `owner ${head.ownerLane}`;
-  const inGroups = async (stretches: readonly Stretch[]) => {
+  const inGroups = async (stretches: readonly LanePrefix[]) => {
     const counted = await countInLanes(tx, stretches);
     const sums = new Map<string, number>();
     stretches.forEach(({ head }, i) => {

@@ -13,7 +13,7 @@ export interface Head {
 }
 
 /** Executions of one lane with the same requirements, up to a place. */
-export interface Stretch {
+export interface LanePrefix {
   readonly head: Head;
   /** Only earlier places. */
   readonly before: number;
@@ -36,7 +36,7 @@ const Counted = z.object({ nth: z.number(), count: z.number(), same: z.number() 
 /** Returns how many executions wait in each of the stretches, in their order; `same` are those of one invocation. */
 export async function countInLanes(
   tx: Tx,
-  stretches: readonly Stretch[],
+  stretches: readonly LanePrefix[],
   invocation?: string,
 ): Promise<z.infer<typeof Counted>[]> {
   if (stretches.length === 0) return [];

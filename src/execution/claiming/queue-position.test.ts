@@ -4,7 +4,7 @@ import { freshDb } from "../../../test/support/fresh-db.ts";
 import { aRequest, aWorker, movableClock, never } from "../execution.fixture.ts";
 import type { ExecutionId, ExecutionRequest } from "../execution.ts";
 import { openTestQueues } from "../execution-queue.fixture.ts";
-import { usualTimes } from "../queue-times.ts";
+import { defaultTimes } from "../queue-times.ts";
 import { submitExecutions } from "../submitting/submit-executions.store.ts";
 import { queuePosition } from "./queue-position.store.ts";
 
@@ -30,7 +30,7 @@ async function aFarm() {
         submitExecutions(tx, requests, new Date(clock.now().getTime() - agoMs)),
       ),
     position: (id: ExecutionId) =>
-      db.transaction((tx) => queuePosition(tx, id, clock.now(), usualTimes)),
+      db.transaction((tx) => queuePosition(tx, id, clock.now(), defaultTimes)),
   };
 }
 
@@ -88,7 +88,7 @@ test("knows which workers could run it, and when one is expected to be free", as
     ],
     freeAt: new Date(clock.now().getTime() + 5_000),
   });
-  clock.pass(usualTimes.leaseMs + 1);
+  clock.pass(defaultTimes.leaseMs + 1);
   expect(await position(mine.id)).toMatchObject({
     offers: [{ condition: "silent" }, { condition: "silent" }],
   });
@@ -118,7 +118,7 @@ test("of an execution whose worker is silent it is said until when that may last
   const lastSeenAt = clock.now();
   await queue.heartbeat({ worker: far, leases: [held.lease], draining: false });
 
-  clock.pass(usualTimes.leaseMs + 1);
+  clock.pass(defaultTimes.leaseMs + 1);
 
   expect(await position(mine.id)).toMatchObject({
     kind: "leased",

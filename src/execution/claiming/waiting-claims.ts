@@ -69,9 +69,9 @@ export class WaitingClaims {
   }
 
   /** Removes the selected claims from the waiting ones, to serve them. The caller passes all of them to `served`. */
-  take(isWorthIt: (claim: WaitingClaim) => boolean): WaitingClaim[] {
+  take(shouldPrefetch: (claim: WaitingClaim) => boolean): WaitingClaim[] {
     const taken = [...this.#claims].filter(
-      (claim) => claim.state.kind === "waiting" && isWorthIt(claim),
+      (claim) => claim.state.kind === "waiting" && shouldPrefetch(claim),
     );
     for (const claim of taken) this.#happened(claim, "taken", []);
     return taken;

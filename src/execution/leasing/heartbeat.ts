@@ -3,7 +3,7 @@ import { together } from "#db/together.ts";
 import { commitWithoutWaiting, preferIndexes } from "../claiming/prefer-indexes.store.ts";
 import { extendLeases, lockLeases } from "./lease.store.ts";
 import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
-import { noteEnding, seeWorkers } from "./worker.store.ts";
+import { noteEnding, recordWorkersSeen } from "./worker.store.ts";
 
 export interface Heartbeat {
   readonly worker: WorkerProcess;
@@ -29,7 +29,7 @@ export async function takeHeartbeats(
   tx: Tx,
   beats: readonly Heartbeat[],
   now: Date,
-  usualLeaseMs: number,
+  defaultLeaseMs: number,
 ): Promise<HeartbeatAnswer[]> {
   // A database crash may lose the last heartbeats; the next ones contain the same data.
   await commitWithoutWaiting(tx);
@@ -40,11 +40,11 @@ export async function takeHeartbeats(
       tx,
       beats.flatMap(({ leases }) => leases),
     ),
-    seeWorkers(tx, beats, now),
+    recordWorkersSeen(tx, beats, now),
   ]);
   const leases = beats.flatMap(({ worker, leases }) => {
     if (!known.has(worker.instanceId)) return [];
-    const leaseMs = known.get(worker.instanceId)?.leaseMs ?? usualLeaseMs;
+    const leaseMs = known.get(worker.instanceId)?.leaseMs ?? defaultLeaseMs;
     const until = new Date(now.getTime() + leaseMs);
     return leases.map((lease) => ({ lease, worker, until }));
   });

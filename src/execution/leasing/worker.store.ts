@@ -111,7 +111,7 @@ interface SeenWorker {
 }
 
 /** Records that processes are alive. Returns those that hold their name, by their instance ids. */
-export async function seeWorkers(
+export async function recordWorkersSeen(
   tx: Tx,
   beats: readonly {
     readonly worker: WorkerProcess;
@@ -157,7 +157,7 @@ export async function seeWorkers(
   return new Map(rows.map((row) => [row.instanceId, row]));
 }
 
-/** Records how many executions that they no longer hold workers still name. Their rows are locked by `seeWorkers`. */
+/** Records how many executions that they no longer hold workers still name. Their rows are locked by `recordWorkersSeen`. */
 export async function noteEnding(
   tx: Tx,
   workers: readonly { readonly instanceId: string; readonly endingCount: number }[],

@@ -8,14 +8,14 @@ import { ExecutionId, type ExecutionRequest } from "../execution.ts";
 import { requirementsText } from "../submitting/check-request.ts";
 import { submitExecutions } from "../submitting/submit-executions.store.ts";
 import { backgroundOwner } from "./background-owner.ts";
-import type { SizedAnew } from "./resize-held.store.ts";
+import type { ResizedExecution } from "./resize-held.store.ts";
 import type { BackgroundRun, ChosenSize } from "./size-class-roles.ts";
 import { recordDecisions } from "./size-decision.store.ts";
 
 /** Only for display: its lane comes after all others regardless of its priority. */
 const leastPriority = 1_000;
 
-export type WantedBackgroundRun = SizedAnew & BackgroundRun;
+export type WantedBackgroundRun = ResizedExecution & BackgroundRun;
 
 /**
  * Submits further runs of executions that succeeded, to measure them on other classes.
@@ -53,7 +53,7 @@ export async function submitBackgroundRuns(
   );
 }
 
-function requestOf(held: SizedAnew["held"], chosen: ChosenSize): ExecutionRequest {
+function requestOf(held: ResizedExecution["held"], chosen: ChosenSize): ExecutionRequest {
   return {
     id: ExecutionId.parse(randomUUID()),
     project: held.project,

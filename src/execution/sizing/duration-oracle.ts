@@ -5,7 +5,7 @@ import type { ExecutionRequest } from "../execution.ts";
 import { meanDurations, type SimilarityKey } from "./expected-duration.store.ts";
 
 /** How long a lookup is reused, in ms; it affects only the order of the queue. */
-const believedMs = 60_000;
+const callerCacheMs = 60_000;
 /** About 100 bytes each. */
 const mostKnown = 100_000;
 
@@ -18,7 +18,7 @@ interface Known {
 /** Estimates how long submitted executions take, from similar ones. */
 interface DurationOracle {
   /** Returns the requests; adds a known expected duration to those without one. */
-  foresee(tx: Tx, requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
+  predictGraph(tx: Tx, requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
 }
 
 export function durationOracle(clock: Clock): DurationOracle {
@@ -29,7 +29,7 @@ export function durationOracle(clock: Clock): DurationOracle {
   };
 
   return {
-    async foresee(tx, requests) {
+    async predictGraph(tx, requests) {
       const unknown = new Map<string, SimilarityKey>();
       for (const { project, similarityKeys = [], expectedDurationMs } of requests) {
         if (expectedDurationMs !== undefined) continue;
@@ -39,7 +39,7 @@ export function durationOracle(clock: Clock): DurationOracle {
         }
       }
       if (unknown.size > 0) {
-        const until = clock.now().getTime() + believedMs;
+        const until = clock.now().getTime() + callerCacheMs;
         const found = await meanDurations(tx, [...unknown.values()]);
         for (const key of unknown.keys()) known.set(key, { until, meanMs: null });
         for (const each of found) known.set(textOf(each), { until, meanMs: each.meanMs });

@@ -6,12 +6,12 @@ import { requirementsText } from "../submitting/check-request.ts";
 import type { ChosenSize } from "./size-class-roles.ts";
 
 /** A held execution with a newly chosen class. */
-export interface SizedAnew {
+export interface ResizedExecution {
   readonly held: HeldRow;
   readonly chosen: ChosenSize;
 }
 
-export interface Resized extends SizedAnew {
+export interface Resized extends ResizedExecution {
   /** Whether its worker was lost; this counts as an attempt like any other loss. */
   readonly isLoss: boolean;
 }

@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
 /** Selects executions: those that ended since this time; if there are too many, the latest. */
-export interface Lately {
+export interface RecentExecutions {
   readonly since: Date;
   readonly most: number;
 }
@@ -22,7 +22,7 @@ export interface Price {
  *
  * The time of a second run that won is reported by the original execution, too: it counts there.
  */
-function ran({ since, most }: Lately): Sql {
+function ran({ since, most }: RecentExecutions): Sql {
   return sql`
     ended as materialized (
       select id, hedge_of, requirements, size_class, attempt, title from execution
@@ -60,7 +60,7 @@ function priced(prices: readonly Price[]): Sql {
     )`;
 }
 
-const RanOn = z.object({
+const ClassUsageRow = z.object({
   requirements: z.string(),
   workerPlatform: z.string(),
   sizeClass: z.number(),
@@ -72,11 +72,11 @@ const RanOn = z.object({
   ms: z.number(),
 });
 /** The attempts that ran on a size class within an hour. */
-export type RanOn = z.infer<typeof RanOn>;
+export type ClassUsageRow = z.infer<typeof ClassUsageRow>;
 
-export function ranOn(tx: Tx, lately: Lately): Promise<RanOn[]> {
+export function ranOn(tx: Tx, lately: RecentExecutions): Promise<ClassUsageRow[]> {
   return tx.many(
-    RanOn,
+    ClassUsageRow,
     sql`
       with ${ran(lately)}
       select requirements, worker_platform as "workerPlatform", size_class as "sizeClass",
@@ -90,7 +90,7 @@ export function ranOn(tx: Tx, lately: Lately): Promise<RanOn[]> {
 /** Returns their number, and the end of the first one. */
 export async function endedLately(
   tx: Tx,
-  { since, most }: Lately,
+  { since, most }: RecentExecutions,
 ): Promise<{ readonly executions: number; readonly first: Date | null }> {
   const [row] = await tx.many(
     z.object({ executions: z.number(), first: z.date().nullable() }),
@@ -125,7 +125,11 @@ export type SavedOn = z.infer<typeof Saved>;
  * high and would count as saved. Without data the execution counts as unknown. Background runs cost, and would not have
  * run.
  */
-export function savedOn(tx: Tx, lately: Lately, prices: readonly Price[]): Promise<SavedOn[]> {
+export function savedOn(
+  tx: Tx,
+  lately: RecentExecutions,
+  prices: readonly Price[],
+): Promise<SavedOn[]> {
   return tx.many(
     Saved,
     sql`
@@ -196,7 +200,7 @@ export type KeyCost = z.infer<typeof KeyCost>;
  */
 export function costOfKeys(
   tx: Tx,
-  lately: Lately,
+  lately: RecentExecutions,
   prices: readonly Price[],
   mostKeys: number,
   on?: {

@@ -8,7 +8,7 @@ import { actionDigest, aRequest, aWorker, movableClock, never } from "../executi
 import { openTestQueues } from "../execution-queue.fixture.ts";
 import type { ExecutionQueue } from "../execution-queue.ts";
 import type { LeasedExecution } from "../leasing/lease.ts";
-import { usualTimes } from "../queue-times.ts";
+import { defaultTimes } from "../queue-times.ts";
 import { readAttempts } from "../read-executions.store.ts";
 import { relaxSizes, staleBackgroundRuns } from "../submitting/relax-sizes.store.ts";
 import { countDurations } from "./expected-duration.store.ts";
@@ -237,7 +237,7 @@ describe("runs in the background", () => {
     const usual = aRequest();
     await (await open({ clock })).submit(usual);
     const position = await db.transaction((tx) =>
-      queuePosition(tx, usual.id, clock.now(), usualTimes),
+      queuePosition(tx, usual.id, clock.now(), defaultTimes),
     );
     expect(position).toMatchObject({ kind: "queued", ahead: { others: 0, sameInvocation: 0 } });
     await only(queue, small);

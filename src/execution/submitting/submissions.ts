@@ -22,7 +22,7 @@ export function submissions(parts: {
   const oracle = durationOracle(clock);
 
   const submitIn = async (tx: Tx, requests: readonly ExecutionRequest[]) => {
-    const foreseen = await oracle.foresee(tx, requests);
+    const foreseen = await oracle.predictGraph(tx, requests);
     let confirmLook = () => {};
     const submitted = await submitExecutions(tx, foreseen, clock.now(), () => {
       confirmLook = queue.lookEarly(tx);

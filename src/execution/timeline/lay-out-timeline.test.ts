@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import {
   drainedPeriods,
-  type LaidOutRun,
   layOutTimeline,
+  type PositionedRun,
   type TimelineWorker,
 } from "./lay-out-timeline.ts";
 
@@ -15,14 +15,14 @@ const worker: TimelineWorker = {
   isLost: false,
   drained: [],
 };
-const run = (leasedAt: number, endedAt: number, endedLost = false): LaidOutRun => ({
+const run = (leasedAt: number, endedAt: number, endedLost = false): PositionedRun => ({
   worker: "barn",
   leasedAt,
   startedAt: leasedAt,
   endedAt,
   endedLost,
 });
-const gapsOf = (of: Partial<TimelineWorker>, runs: readonly LaidOutRun[]) =>
+const gapsOf = (of: Partial<TimelineWorker>, runs: readonly PositionedRun[]) =>
   layOutTimeline(period, [{ ...worker, ...of }], runs).gaps.map(({ lane, from, to, cause }) =>
     [lane, from, to, cause].join(" "),
   );

@@ -5,7 +5,7 @@ interface Period {
   readonly to: number;
 }
 
-export interface LaidOutRun {
+export interface PositionedRun {
   readonly worker: string;
   readonly leasedAt: number;
   /** Undefined when it never began. */
@@ -51,10 +51,10 @@ interface LaidOut {
 export function layOutTimeline(
   period: Period,
   workers: readonly TimelineWorker[],
-  runs: readonly LaidOutRun[],
+  runs: readonly PositionedRun[],
 ): LaidOut {
   const lanes = runs.map(() => 0);
-  const byWorker = new Map<string, (LaidOutRun & { readonly index: number })[]>();
+  const byWorker = new Map<string, (PositionedRun & { readonly index: number })[]>();
   for (const [index, run] of runs.entries()) {
     const known = byWorker.get(run.worker);
     if (known === undefined) byWorker.set(run.worker, [{ ...run, index }]);
@@ -88,7 +88,11 @@ export function layOutTimeline(
 }
 
 /** From the end of an attempt that was lost until the worker's next sign of life, and since it is lost now. */
-function lostPeriods(worker: TimelineWorker, own: readonly LaidOutRun[], { to }: Period): Period[] {
+function lostPeriods(
+  worker: TimelineWorker,
+  own: readonly PositionedRun[],
+  { to }: Period,
+): Period[] {
   const signs = [worker.registeredAt, ...own.map(({ leasedAt }) => leasedAt)].toSorted(
     (a, b) => a - b,
   );

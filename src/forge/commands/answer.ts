@@ -1,6 +1,6 @@
 import type { Reaction } from "../forge.ts";
 import type { NeededPermission } from "../forge-policy.ts";
-import { foreignSentence } from "../reports/foreign-text.ts";
+import { sentenceAsMarkdown } from "../reports/foreign-text.ts";
 import { type CommandKind, usage } from "./command.ts";
 
 /** The answer to a comment that contains a command. */
@@ -18,7 +18,7 @@ export function refusal(text: string): Answer {
   return { state: "refused", reaction: "-1", text };
 }
 
-export const silentRefusal: Answer = { state: "refused", reaction: "-1", text: undefined };
+export const refusalWithoutReply: Answer = { state: "refused", reaction: "-1", text: undefined };
 
 export const told = {
   wrong(problem: string, name: string): Answer {
@@ -78,5 +78,5 @@ export const told = {
 
 /** Removes the full stop, because one follows anyway. */
 function foreign(sentence: string): string {
-  return foreignSentence(sentence.replace(/[.\s]+$/, ""));
+  return sentenceAsMarkdown(sentence.replace(/[.\s]+$/, ""));
 }

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { graphsOfCommit, graphsOfPull } from "../forge-graph.store.ts";
 import { approvePull } from "../pull.store.ts";
-import { foreignSentence } from "../reports/foreign-text.ts";
+import { sentenceAsMarkdown } from "../reports/foreign-text.ts";
 import { requestsUnderWay } from "../reports/subject.store.ts";
 import { tellOf } from "../reports/tell-reports.ts";
 import { lookSoon } from "../repository.store.ts";
@@ -72,7 +72,7 @@ async function bench(
   return {
     state: "done",
     reaction: outcome === "nothing-missing" ? "+1" : "rocket",
-    text: `${foreignSentence(sentence)} [The request](${service.url.replace(/\/+$/, "")}/benchmarks/requests/${request.id}).`,
+    text: `${sentenceAsMarkdown(sentence)} [The request](${service.url.replace(/\/+$/, "")}/benchmarks/requests/${request.id}).`,
     isUntilReport: true,
   };
 }

@@ -11,7 +11,7 @@ import { type Answer, told } from "./answer.ts";
 import { applyCommandEffect } from "./apply-command-effect.ts";
 import type { CommandService } from "./command-service.ts";
 import { decideCommand } from "./decide-command.ts";
-import { usualName } from "./read-command.ts";
+import { defaultName } from "./read-command.ts";
 
 interface CommandServices extends CommandService {
   readonly forgeFor: (repository: WatchedRepository) => Forge;
@@ -67,7 +67,7 @@ async function carryOut(
   watched: WatchedRepository,
   known: KnownPull,
 ): Promise<Answer> {
-  const { service, name = usualName } = services;
+  const { service, name = defaultName } = services;
   const { repository, author } = command;
   const { policy } = watched;
   const pullRequests = pullRequestsOf(services, watched);

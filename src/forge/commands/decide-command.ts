@@ -6,7 +6,7 @@ import type { ForgePolicy } from "../forge-policy.ts";
 import { suffices } from "../forge-principal.ts";
 import type { KnownPull } from "../pull.store.ts";
 import { mayMeasure } from "../what-to-make.ts";
-import { type Answer, refusal, silentRefusal, told } from "./answer.ts";
+import { type Answer, refusal, refusalWithoutReply, told } from "./answer.ts";
 import type { BenchChoice, CommandKind } from "./command.ts";
 import { readCommand } from "./read-command.ts";
 
@@ -52,13 +52,14 @@ export function decideCommand(circumstances: CommandCircumstances): CommandEffec
   const answer = (given: Answer): CommandEffect => ({
     kind: "answer",
     // Otherwise any user could make the farm write any number of comments.
-    answer: isStranger && given.state === "refused" ? silentRefusal : given,
+    answer: isStranger && given.state === "refused" ? refusalWithoutReply : given,
   });
   if (command.edited) return answer(told.edited);
   const reading = readCommand(command.command);
   if (reading.kind === "wrong") return answer(told.wrong(reading.problem, name));
   const asked = reading.command;
-  if (asked.kind === "help") return isStranger ? answer(silentRefusal) : answer(told.help(name));
+  if (asked.kind === "help")
+    return isStranger ? answer(refusalWithoutReply) : answer(told.help(name));
   if (pull.state !== "open") {
     return answer(
       refusal(`This pull request is ${pull.state}: the farm does nothing for it any more.`),

@@ -1,5 +1,5 @@
 import type { ForgeComment } from "../forge.ts";
-import { findCommand, usualName } from "./read-command.ts";
+import { defaultName, findCommand } from "./read-command.ts";
 
 /** Whether a comment contains a command, and the line that contains it. */
 type Noticed =
@@ -10,7 +10,7 @@ type Noticed =
 
 export function noticeComment(
   comment: Pick<ForgeComment, "body" | "isOurs" | "createdAt" | "updatedAt">,
-  name = usualName,
+  name = defaultName,
 ): Noticed {
   if (comment.isOurs) return { kind: "nothing" };
   const line = findCommand(comment.body, name);

@@ -2,8 +2,8 @@ import { mostRuns } from "#api/benchmark-request.ts";
 import { maxSelectionLength, parseSelection } from "#api/selection/parse-selection.ts";
 import { SelectionProblem } from "#api/selection/selection-problem.ts";
 import { SuiteWord } from "#core/test-case.ts";
+import { authoredLines } from "./authored-lines.ts";
 import { type BenchChoice, type Command, commandKinds } from "./command.ts";
-import { spokenLines } from "./spoken-lines.ts";
 
 /** The command in a line; `problem` is a sentence that quotes the author's words. */
 type Reading =
@@ -11,7 +11,7 @@ type Reading =
   | { readonly kind: "wrong"; readonly problem: string };
 
 /** The default name of the farm in comments. */
-export const usualName = "grange";
+export const defaultName = "grange";
 
 /** Long enough for a page of job names; longer commands are not realistic. */
 const longestLine = maxSelectionLength + 100;
@@ -21,9 +21,9 @@ const lists = { backends: 50, profiles: 50, targets: 50, benchmarks: 500 } as co
  * Returns the line of a comment that contains a command; undefined without one. Further command lines are returned with
  * it, one per line, for the answer that a comment may contain only one command.
  */
-export function findCommand(body: string, name = usualName): string | undefined {
+export function findCommand(body: string, name = defaultName): string | undefined {
   const address = new RegExp(`^ {0,3}@${escaped(name)}(?=[ \\t]+[A-Za-z]|[ \\t]*$)`, "i");
-  const asking = spokenLines(body).filter((line) => address.test(line));
+  const asking = authoredLines(body).filter((line) => address.test(line));
   if (asking.length === 0) return undefined;
   return asking
     .slice(0, 2)

@@ -41,7 +41,7 @@ interface OutboxTimes {
   readonly settleMs: number;
 }
 
-const usualOutboxTimes: OutboxTimes = { leaseMs: 30_000, settleMs: 120_000 };
+const defaultOutboxTimes: OutboxTimes = { leaseMs: 30_000, settleMs: 120_000 };
 
 interface SentOutbox {
   /** Rows that were sent, in this pass. */
@@ -75,7 +75,7 @@ async function sendOf(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { db, clock } = services;
-  const leaseMs = services.times?.leaseMs ?? usualOutboxTimes.leaseMs;
+  const leaseMs = services.times?.leaseMs ?? defaultOutboxTimes.leaseMs;
   let sent = 0;
   for (let i = 0; i < mostInARow && signal?.aborted !== true; i += 1) {
     const now = clock.now();
@@ -143,7 +143,7 @@ async function recordDone(
   const { repository, content, wasUnsettled } = row;
   await db.transaction(async (tx) => {
     const now = clock.now();
-    const settleMs = times?.settleMs ?? usualOutboxTimes.settleMs;
+    const settleMs = times?.settleMs ?? defaultOutboxTimes.settleMs;
     const lookAgainAt = wasUnsettled ? new Date(now.getTime() + settleMs) : null;
     // The new holder will search for what this server wrote.
     if (!(await recordSent(tx, row, { remoteId, lookAgainAt }))) return;

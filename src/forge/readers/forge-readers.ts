@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { endTemporaryRights, giveTemporaryRight } from "#access/temporary-right.store.ts";
+import { cachedFor } from "#core/cached-for.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
-import { forAWhile } from "#core/for-a-while.ts";
 import { inTime } from "#core/in-time.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
@@ -39,7 +39,7 @@ interface ForgeReadersParts {
 }
 
 /** How long a request waits for the forge, in ms. Until the answer comes, the principal may not read. */
-const usualWaitMs = 3_000;
+const defaultWaitMs = 3_000;
 /** How long the list of principals with accounts is reused, in ms. */
 const listedForMs = 2_000;
 /** The limits of calls: at the same time, and waiting in this server. What is beyond is called at the next request. */
@@ -53,9 +53,9 @@ const mostPerPrincipal = 50;
  * Several servers may call the forge for the same right; the later answer counts.
  */
 export function openForgeReaders(parts: ForgeReadersParts): ForgeReaders {
-  const { db, clock, logger, forges, times = readingTimes, waitMs = usualWaitMs } = parts;
+  const { db, clock, logger, forges, times = readingTimes, waitMs = defaultWaitMs } = parts;
   const now = () => clock.now().getTime();
-  const listing = () => forAWhile(listedForMs, now, () => principalsWithAccounts(db));
+  const listing = () => cachedFor(listedForMs, now, () => principalsWithAccounts(db));
   let withAccounts = listing();
   const underWay = new Map<string, Promise<void>>();
   const waiting: (() => void)[] = [];

@@ -30,13 +30,13 @@ export async function linkAccountOfProvider(
   // GitHub ignores the case of logins.
   const named = account?.toLowerCase();
   if (named === known?.account) return;
-  await endReadingOf(tx, { principal, kind });
+  await endReadRights(tx, { principal, kind });
   if (named === undefined) await unlinkAccount(tx, { principal, kind });
   else await linkAccount(tx, { principal, kind, account: named, linkedBy, linkedAt: now });
 }
 
 /** Ends the rights that a principal has from an account. */
-export async function endReadingOf(
+export async function endReadRights(
   tx: Tx,
   { principal, kind }: Pick<ForgeAccount, "principal" | "kind">,
 ): Promise<void> {

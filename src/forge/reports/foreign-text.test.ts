@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fence } from "./fence.ts";
-import { foreignSentence } from "./foreign-text.ts";
+import { sentenceAsMarkdown } from "./foreign-text.ts";
 
 const hostile = fc
   .array(
@@ -29,13 +29,13 @@ describe("a sentence with foreign words", () => {
     ["GH-12 and gh-13", "`GH-12` and `gh-13`"],
     ["a\n\n# b", "a `#` b"],
   ])("%j reads %j", (sentence, text) => {
-    expect(foreignSentence(sentence)).toBe(text);
+    expect(sentenceAsMarkdown(sentence)).toBe(text);
   });
 
   test("contains nothing outside of code spans that a forge interprets", () => {
     fc.assert(
       fc.property(hostile, (sentence) => {
-        const text = foreignSentence(sentence);
+        const text = sentenceAsMarkdown(sentence);
         // The spans first; the rest must be plain words.
         const outside = text.replaceAll(/`[^`\n]*`/g, "");
 

@@ -11,7 +11,7 @@ const sign = /^(?:–|—|->|→|=|\/|&)$/;
  * Returns a sentence of the farm that may contain foreign words, as Markdown: everything that is not clearly a word is
  * put into a code span.
  */
-export function foreignSentence(sentence: string, most = 2_000): string {
+export function sentenceAsMarkdown(sentence: string, most = 2_000): string {
   const cut = sentence.length > most ? `${sentence.slice(0, most - 1)}…` : sentence;
   const words = cut
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Surrogate}]+/gu, " ")

@@ -3,7 +3,7 @@ import { codeSpan } from "#comparison/code-span.ts";
 import type { CheckAnnotation, CheckRun } from "../check-run.ts";
 import { errorPlace } from "./error-place.ts";
 import { fence } from "./fence.ts";
-import { foreignSentence } from "./foreign-text.ts";
+import { sentenceAsMarkdown } from "./foreign-text.ts";
 import type { FailedJobToTell, GraphToTell } from "./report-source.ts";
 
 /** GitHub: a summary has 65,535 characters at most. */
@@ -94,7 +94,7 @@ function jobText({ job, run, url }: FailedJobToTell): string {
   const lines = (run?.errorLines ?? []).slice(0, mostLines).map(({ text }) => text);
   return [
     `#### ${codeSpan(job.name)}`,
-    `${foreignSentence(reasonOf({ job, run }))}. [The job](${url}).`,
+    `${sentenceAsMarkdown(reasonOf({ job, run }))}. [The job](${url}).`,
     ...(lines.length > 0 ? [fence(lines.join("\n"))] : []),
   ].join("\n\n");
 }

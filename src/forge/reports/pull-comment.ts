@@ -1,6 +1,6 @@
 import { codeSpan } from "#comparison/code-span.ts";
 import { blocksOf, type CommentPart, fitComment } from "./fit-comment.ts";
-import { foreignSentence } from "./foreign-text.ts";
+import { sentenceAsMarkdown } from "./foreign-text.ts";
 import type { RequestToTell } from "./report-source.ts";
 
 /** A request of a pull request, with the reason for the report. */
@@ -112,7 +112,7 @@ function earlierPart(earlier: readonly PullRequestToTell[]): CommentPart[] {
     .slice(0, mostEarlier)
     .map(
       ({ artifact, report, url }) =>
-        `- [${codeSpan(artifact)}](${url}): ${report === undefined ? "nothing to compare" : foreignSentence(report.verdict, 300)}`,
+        `- [${codeSpan(artifact)}](${url}): ${report === undefined ? "nothing to compare" : sentenceAsMarkdown(report.verdict, 300)}`,
     );
   const rest = earlier.length - lines.length;
   const list = [...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join("\n");

@@ -19,7 +19,7 @@ export interface IncomingBody {
 }
 
 /** GitHub's timeout for a webhook is 10 s. */
-const usualWaitLimits = { waitMs: 4_000, readMs: 5_000 };
+const defaultWaitLimits = { waitMs: 4_000, readMs: 5_000 };
 
 /** Checks a body against its signature. */
 export interface BodyCheck {
@@ -40,11 +40,11 @@ export class WebhookBodies {
   readonly #small = new FairGate(smallAtOnce);
   readonly #large = new FairGate(1);
   readonly #directory: string;
-  readonly #waitLimitMs: typeof usualWaitLimits;
+  readonly #waitLimitMs: typeof defaultWaitLimits;
   #room: Buffer | undefined;
 
   /** `directory`: for large bodies while they arrive. */
-  constructor(directory: string, waitLimitMs = usualWaitLimits) {
+  constructor(directory: string, waitLimitMs = defaultWaitLimits) {
     this.#directory = directory;
     this.#waitLimitMs = waitLimitMs;
   }

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { LateBecause, ResultSource } from "#api/granary.ts";
+import { LateReason, ResultSource } from "#api/granary.ts";
 import { keyText, Namespace } from "#commit-index/result-key.ts";
 import { DigestText, digestKey } from "#core/digest.ts";
 import type { BuildAccesses, ResultAccess } from "./build-accesses.ts";
@@ -25,7 +25,7 @@ const Line = z
     k: z.string(),
     at: z.number(),
     from: ResultSource,
-    why: LateBecause.optional(),
+    why: LateReason.optional(),
     waited: z.number().default(0),
     lead: z.number().optional(),
     made: z.boolean().default(false),

@@ -1,4 +1,4 @@
-import type { LateBecause, ResultSource } from "#api/granary.ts";
+import type { LateReason, ResultSource } from "#api/granary.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
@@ -11,7 +11,7 @@ export interface ResultAccess {
   /** From the build's start until the first request, in ms. */
   readonly atMs: number;
   readonly source: ResultSource;
-  readonly because: LateBecause | undefined;
+  readonly because: LateReason | undefined;
   readonly waitedMs: number;
   readonly leadMs: number | undefined;
   readonly made: boolean;

@@ -1,4 +1,4 @@
-import type { LateBecause, ResultSource } from "#api/granary.ts";
+import type { LateReason, ResultSource } from "#api/granary.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import type { GranaryResult } from "../granary-result.ts";
@@ -6,7 +6,7 @@ import type { GranaryResult } from "../granary-result.ts";
 /** The outcome of a build's request for a result. */
 export interface ResultRequest {
   readonly source: ResultSource;
-  readonly because: LateBecause | undefined;
+  readonly because: LateReason | undefined;
   readonly waitedMs: number;
   /** Undefined for a miss. */
   readonly result: GranaryResult | undefined;
@@ -28,7 +28,7 @@ export interface Prefetch {
   /** How long ago a prefetched result arrived, in ms; undefined if it was not prefetched. */
   leadMs(key: ResultKey): number | undefined;
   /** Why a result was not prefetched in time. */
-  whyNot(key: ResultKey): LateBecause;
+  whyNot(key: ResultKey): LateReason;
   /** When the index's builds requested it, in ms from their start. */
   firstMs?(key: ResultKey): number | undefined;
   /** The blobs that an index names for a result; empty if no index has it. */

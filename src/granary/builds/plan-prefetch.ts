@@ -10,7 +10,7 @@ import {
   type FoundIndex,
   FoundIndex_Source,
 } from "#proto/grange/granary/v1/granary_pb.ts";
-import { saysAway } from "../farm/circuit.ts";
+import { meansUnreachable } from "../farm/circuit.ts";
 import type { FetchedThing, GranaryFarm } from "../farm/granary-farm.ts";
 import { readHead } from "../farm/read-head.ts";
 import type { RunningPrefetch } from "../prefetch/start-prefetch.ts";
@@ -149,7 +149,7 @@ async function expectFrom(
     }
   } catch (reason) {
     if (!signal.aborted) parts.note(`no index could be read: ${messageOf(reason)}`);
-    return { indexes: used, isCut, isUnheard: saysAway(reason) };
+    return { indexes: used, isCut, isUnheard: meansUnreachable(reason) };
   }
   return { indexes: used, isCut };
 }

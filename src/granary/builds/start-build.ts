@@ -213,7 +213,7 @@ function whyNotAhead(
   waste: WasteMemory,
 ): GranaryBuildReport["notAhead"] {
   if (!prefetch) return "not-wished";
-  return waste.isWorthIt(project, command) ? undefined : "wasteful";
+  return waste.shouldPrefetch(project, command) ? undefined : "wasteful";
 }
 
 /** Returns the farm for the plan of one build: a response also contains quarantine updates. */

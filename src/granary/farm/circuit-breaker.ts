@@ -1,4 +1,4 @@
-import { afterFailure, type Circuit, closed, isTimeToProbe, saysAway } from "./circuit.ts";
+import { afterFailure, type Circuit, closed, isTimeToProbe, meansUnreachable } from "./circuit.ts";
 
 export interface CircuitBreaker {
   /**
@@ -35,7 +35,7 @@ export function circuitBreaker(parts: {
     circuit = closed;
   };
   const failed = (reason: unknown) => {
-    if (isStopped || !saysAway(reason)) return;
+    if (isStopped || !meansUnreachable(reason)) return;
     // A call that began before the farm became unreachable gives no new information.
     if (circuit.kind === "probing") return;
     if (circuit.kind === "closed") onChange(true, reason);
@@ -47,7 +47,7 @@ export function circuitBreaker(parts: {
       succeeded();
     } catch (reason) {
       // Any answer, even an error, shows that the farm is reachable.
-      if (!saysAway(reason)) succeeded();
+      if (!meansUnreachable(reason)) succeeded();
       else if (circuit.kind === "probing") circuit = afterFailure(circuit, now(), chance());
     }
   };
@@ -69,7 +69,7 @@ export function circuitBreaker(parts: {
         succeeded();
         return answer;
       } catch (reason) {
-        if (saysAway(reason)) failed(reason);
+        if (meansUnreachable(reason)) failed(reason);
         throw reason;
       }
     },

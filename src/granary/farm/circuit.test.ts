@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Fault } from "#core/fault.ts";
-import { afterFailure, type Circuit, closed, isTimeToProbe, saysAway } from "./circuit.ts";
+import { afterFailure, type Circuit, closed, isTimeToProbe, meansUnreachable } from "./circuit.ts";
 import { circuitBreaker } from "./circuit-breaker.ts";
 
 const unavailable = new Fault("unavailable", "nobody is there");
@@ -46,7 +46,7 @@ test.each([
   ["unimplemented", false],
   ["invalid_argument", false],
 ] as const)("a call that ends with %s says that the farm is away: %s", (code, away) => {
-  expect(saysAway(new Fault(code, "so it is"))).toBe(away);
+  expect(meansUnreachable(new Fault(code, "so it is"))).toBe(away);
 });
 
 test("one probe at a time checks whether the farm is back, and nothing waits for it", async () => {

@@ -32,6 +32,6 @@ const awayCodes: ReadonlySet<FaultCode> = new Set([
   "unauthenticated",
 ]);
 
-export function saysAway(reason: unknown): boolean {
+export function meansUnreachable(reason: unknown): boolean {
   return !(reason instanceof Fault) || awayCodes.has(reason.code);
 }

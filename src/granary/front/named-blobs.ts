@@ -33,7 +33,10 @@ export async function namedBy(store: BlobStore, bytes: Uint8Array): Promise<Name
 }
 
 /** Fetches the missing ones, if they are few; returns false when one of them is unavailable. */
-export async function bringNamed(store: BlobStore, blobs: readonly Digest[]): Promise<boolean> {
+export async function fetchNamedBlobs(
+  store: BlobStore,
+  blobs: readonly Digest[],
+): Promise<boolean> {
   const missing = (await store.findMissing(blobs)).filter((digest) => !isEmptyDigest(digest));
   const bytes = missing.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   if (bytes > mostBroughtBytes) return true;

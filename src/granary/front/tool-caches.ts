@@ -13,7 +13,7 @@ import type { GranaryResult } from "../granary-result.ts";
 import { keyInEnvironment } from "../key-in-environment.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { Requester, TieredCache } from "../tiered-cache/tiered-cache.ts";
-import { bringNamed, namedBy } from "./named-blobs.ts";
+import { fetchNamedBlobs, namedBy } from "./named-blobs.ts";
 import { outputPaths } from "./output-paths.ts";
 import { costOfAction, costOfEntry } from "./result-cost.ts";
 import { storeOrDiscard } from "./store-or-discard.ts";
@@ -88,7 +88,7 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
       if (value?.kind !== "bytes") return value;
       const { result, blobs: all } = await namedBy(blobs, value.bytes);
       if (result === undefined) return value;
-      if (all === undefined || !(await bringNamed(blobs, all))) return undefined;
+      if (all === undefined || !(await fetchNamedBlobs(blobs, all))) return undefined;
       for (const digest of all) named.set(digest.hash, digest);
       who.build?.knowsPlace?.(await keyOf(name), outputPaths(result));
       return value;

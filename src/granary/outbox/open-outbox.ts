@@ -10,7 +10,7 @@ import { dueItems } from "./due-items.ts";
 import { heldBlobs } from "./held-blobs.ts";
 import type { Outbox, OutboxState } from "./outbox.ts";
 import {
-  awaken,
+  endPause,
   failureOf,
   letGo,
   newSender,
@@ -78,7 +78,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     limits.mostWaitMs,
     () => {
       sender.gate.look();
-      awaken(sender);
+      endPause(sender);
     },
   );
   const gate = sendGate(() => due.isDue());
@@ -94,7 +94,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     await keep();
     due.added();
     // An unreachable farm is contacted when the next attempt is due, not at each result.
-    if (sender.failures === 0 && !gate.isHeld()) awaken(sender);
+    if (sender.failures === 0 && !gate.isHeld()) endPause(sender);
     await dropTooMany(sender, limits);
   }
 
@@ -130,7 +130,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
       settle(sender);
       return () => {
         release();
-        awaken(sender);
+        endPause(sender);
       };
     },
 
@@ -141,7 +141,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
         await new Promise<void>((resolve) => {
           sender.waiters.push(resolve);
           signal?.addEventListener("abort", () => resolve(), { once: true });
-          awaken(sender);
+          endPause(sender);
         });
       }
       return state();

@@ -213,7 +213,7 @@ export function settle(sender: Sender): void {
 }
 
 /** Ends the pause. */
-export function awaken(sender: Sender): void {
+export function endPause(sender: Sender): void {
   // A constant reason: the default one is an error with a stack trace, which would be created for each result.
   sender.wake.abort("awake");
   sender.wake = new AbortController();

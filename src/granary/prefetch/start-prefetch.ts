@@ -1,4 +1,4 @@
-import type { LateBecause } from "#api/granary.ts";
+import type { LateReason } from "#api/granary.ts";
 import type { ExpectedEntry } from "#commit-index/filter-by-diff.ts";
 import type { TransferLimits, TransferLine } from "#commit-index/order-transfer.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
@@ -42,7 +42,7 @@ export interface RunningPrefetch extends Prefetch, Service {
     brought?: readonly FetchedThing[],
   ): void;
   /** Declares that no more expectations follow, with the reason if there were none. */
-  planned(because: LateBecause | undefined): void;
+  planned(because: LateReason | undefined): void;
   /** Notes that the build requests the result. */
   asked(key: ResultKey): void;
   /** Resolves when every expected result has arrived or failed. */
@@ -63,7 +63,7 @@ const mostPlanningMs = 250;
 export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   const { project, shared } = parts;
   const { brought, farm, arrivals, queue, priority, windows } = openTransfers(parts);
-  let noPlanBecause: LateBecause | undefined;
+  let noPlanBecause: LateReason | undefined;
   const index = awaitedIndex();
 
   /** Notes that an index has been read or there is none. Results for which the build waits go first. */

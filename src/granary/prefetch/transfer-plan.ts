@@ -1,4 +1,4 @@
-import type { LateBecause } from "#api/granary.ts";
+import type { LateReason } from "#api/granary.ts";
 import { observedScale } from "#commit-index/demand-scale.ts";
 import {
   type LeftOutBecause,
@@ -27,7 +27,7 @@ type State =
   | { readonly kind: "overtaken" }
   | { readonly kind: "left-out"; readonly because: LeftOutBecause }
   // The farm does not have it.
-  | { readonly kind: "absent"; readonly because: LateBecause };
+  | { readonly kind: "absent"; readonly because: LateReason };
 
 export interface QueueView {
   /** The bytes to transfer for the result; 0 if it is present. */

@@ -1,4 +1,4 @@
-import type { LateBecause } from "#api/granary.ts";
+import type { LateReason } from "#api/granary.ts";
 import type { ExpectedEntry } from "#commit-index/filter-by-diff.ts";
 import type { TransferLimits } from "#commit-index/order-transfer.ts";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
@@ -14,7 +14,7 @@ import {
 } from "./transfer-plan.ts";
 
 /** How a transfer ended; `again`: it was interrupted. */
-export type Settled = "here" | "again" | LateBecause;
+export type Settled = "here" | "again" | LateReason;
 
 /** An entry of an index that is present or may still arrive. */
 export interface Expected {
@@ -35,7 +35,7 @@ export interface TransferQueue {
   settle(result: QueuedResult, as: Settled, bytes: number): void;
   /** Notes a request of the build. A queued result is dropped, as the build fetches it itself. */
   asked(key: ResultKey): void;
-  whyNot(key: ResultKey): LateBecause | undefined;
+  whyNot(key: ResultKey): LateReason | undefined;
   /** Returns the blobs that an index names for it; empty without one. */
   blobsOf(key: ResultKey): readonly Digest[];
   /** Returns when the index's builds requested it, in ms from their start. */

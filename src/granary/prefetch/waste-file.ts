@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import {
   afterBuild,
-  isWorthIt,
   noRecord,
+  shouldPrefetch,
   type WasteOfBuild,
   WasteRecord,
 } from "./waste-history.ts";
@@ -15,7 +15,7 @@ const WasteFile = z.array(z.tuple([z.string(), WasteRecord]));
 const mostCommands = 500;
 
 export interface WasteMemory {
-  isWorthIt(project: string, command: string): boolean;
+  shouldPrefetch(project: string, command: string): boolean;
   /** Returns whether any build of the project has ended on this machine. */
   hasBuilt(project: string): boolean;
   remember(project: string, command: string, build: WasteOfBuild | "skipped"): Promise<void>;
@@ -40,7 +40,8 @@ export async function openWasteMemory(path: string): Promise<WasteMemory> {
   }
 
   return {
-    isWorthIt: (project, command) => isWorthIt(records.get(nameOf(project, command)) ?? noRecord),
+    shouldPrefetch: (project, command) =>
+      shouldPrefetch(records.get(nameOf(project, command)) ?? noRecord),
     hasBuilt: (project) => {
       const ofProject = `${JSON.stringify([project]).slice(0, -1)},`;
       return [...records.keys()].some((name) => name.startsWith(ofProject));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { afterBuild, isWorthIt, noRecord, type WasteRecord } from "./waste-history.ts";
+import { afterBuild, noRecord, shouldPrefetch, type WasteRecord } from "./waste-history.ts";
 
 function after(wasted: readonly number[], before: WasteRecord = noRecord): WasteRecord {
   return wasted.reduce(
@@ -9,16 +9,16 @@ function after(wasted: readonly number[], before: WasteRecord = noRecord): Waste
 }
 
 test("after five builds with mostly unused data, prefetching stops for ten builds", () => {
-  expect(isWorthIt(after([90, 90, 90, 90]))).toBe(true);
+  expect(shouldPrefetch(after([90, 90, 90, 90]))).toBe(true);
   let record = after([90, 90, 90, 90, 10]);
-  expect(isWorthIt(record)).toBe(false);
+  expect(shouldPrefetch(record)).toBe(false);
   for (let i = 0; i < 10; i++) {
-    expect(isWorthIt(record)).toBe(false);
+    expect(shouldPrefetch(record)).toBe(false);
     record = afterBuild(record, "skipped");
   }
-  expect(isWorthIt(record)).toBe(true);
-  expect(isWorthIt(after([90], record))).toBe(false);
-  expect(isWorthIt(after([0, 0], record))).toBe(true);
+  expect(shouldPrefetch(record)).toBe(true);
+  expect(shouldPrefetch(after([90], record))).toBe(false);
+  expect(shouldPrefetch(after([0, 0], record))).toBe(true);
 });
 
 test("builds that found everything locally do not count", () => {

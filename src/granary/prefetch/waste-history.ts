@@ -20,7 +20,7 @@ const tryAgainAfter = 10;
 export const noRecord: WasteRecord = { builds: [], skipped: 0 };
 
 /** Returns whether to prefetch for the next build of the command. */
-export function isWorthIt(record: WasteRecord): boolean {
+export function shouldPrefetch(record: WasteRecord): boolean {
   return !isWasteful(record) || record.skipped >= tryAgainAfter;
 }
 

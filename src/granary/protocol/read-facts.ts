@@ -7,9 +7,9 @@ import { ownVariables } from "../config.ts";
 import { branchOfCi } from "../workspace/branch-of-ci.ts";
 import { changedPathsSince } from "../workspace/changed-paths.ts";
 import {
+  defaultSettings,
   type GranarySettings,
   readGranarySettings,
-  usualSettings,
 } from "../workspace/granary-settings.ts";
 import type { KnownDigests } from "../workspace/known-digests.ts";
 import { readEnvironment } from "../workspace/read-environment.ts";
@@ -61,7 +61,7 @@ export async function readFacts(
     (
       await readEnvironment({
         // Settings that cannot be read must not make two compilers one environment.
-        settings: own ?? usualSettings,
+        settings: own ?? defaultSettings,
         root,
         variables: given,
         digests,

@@ -1,4 +1,4 @@
-import { leastFirst } from "#commit-index/least-first.ts";
+import { integerMinHeap } from "#commit-index/integer-min-heap.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 
 /** A result in the trim's input; its keys are short keys: see `key-set.ts`. */
@@ -157,7 +157,7 @@ function ageOf({ usedAtMs }: { readonly usedAtMs: number }, nowMs: number): numb
  */
 function oldestFirst<T extends { readonly usedAtMs: number }>(most: number, nowMs: number) {
   const things: T[] = [];
-  const order = leastFirst(most);
+  const order = integerMinHeap(most);
   const at = (index: number | undefined) => (index === undefined ? undefined : things[index]);
   return {
     push(thing: T) {

@@ -13,7 +13,7 @@ export interface DiskTrouble {
 }
 
 /** Sums up the losses because of the disk, for a report: builds continue without the results that were not stored. */
-interface TroubleBook {
+interface DiskTroubleLog {
   read(): DiskTrouble | undefined;
   madeRoom(bytes: number): void;
   counted<T>(write: () => Promise<T>): Promise<T>;
@@ -30,7 +30,7 @@ const ofDisk: ReadonlySet<string> = new Set([
   "EIO",
 ]);
 
-export function troubleBook(directory: string, now: () => Date): TroubleBook {
+export function diskTroubleLog(directory: string, now: () => Date): DiskTroubleLog {
   let refusedWrites = 0;
   let removedBytes = 0;
   let last: Pick<DiskTrouble, "because" | "lastAt"> | undefined;

@@ -70,7 +70,7 @@ export async function keepResult(
  * Overwrites the bytes between two bytes of that text in the store's packs, without changing their length; returns
  * whether the text was found.
  */
-export function rotInPacks(
+export function corruptInPacks(
   directory: string,
   text: string,
   into: (text: string) => string,

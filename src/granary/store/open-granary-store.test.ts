@@ -8,12 +8,12 @@ import { digestOf } from "#cas/digest-of.ts";
 import { modifiedAt } from "#cas/disk/disk-layout.ts";
 import { Digest } from "#core/digest.ts";
 import {
+  corruptInPacks,
   freshDirectory,
   freshStore,
   keepResult,
   openStore,
   resultOf,
-  rotInPacks,
 } from "./granary-store.fixture.ts";
 import { type OpenGranaryStore } from "./open-granary-store.ts";
 
@@ -83,7 +83,7 @@ describe("results", () => {
     const { store, directory } = await freshStore();
     const kept = await keepResult(store, "k", ["value"]);
     const other = await keepResult(store, "other", ["value"]);
-    expect(rotInPacks(directory, '"key":"k"', into)).toBe(true);
+    expect(corruptInPacks(directory, '"key":"k"', into)).toBe(true);
 
     expect(await store.find("p", kept)).toBeUndefined();
     expect(store.has("p", kept)).toBe(false);
@@ -118,7 +118,7 @@ describe("a disk that is not trusted", () => {
   test("returns no corrupt small blob, which is then missing", async () => {
     const { store, directory } = await freshStore();
     const kept = await keepResult(store, "k", ["some value"]);
-    rotInPacks(directory, "some value", () => "some valuf");
+    corruptInPacks(directory, "some value", () => "some valuf");
 
     expect(await store.blobs.get(kept.value)).toBeUndefined();
     expect(await store.blobs.findMissing([kept.value])).toEqual([kept.value]);
@@ -224,7 +224,7 @@ test.each([
         const rotBlob = (value: string) => {
           const path = store.blobs.path(digestOf(Buffer.from(value)));
           if (statSync(path, { throwIfNoEntry: false }) !== undefined) rotUnseen(path);
-          else if (!rotInPacks(directory, value, () => "x")) return;
+          else if (!corruptInPacks(directory, value, () => "x")) return;
           robbed.add(value);
         };
         for (const { what, key, value } of all) {
@@ -241,7 +241,7 @@ test.each([
           } else if (what === "rot blob") {
             rotBlob(value);
           } else if (what === "rot result") {
-            if (rotInPacks(directory, `"key":"${key}"`, () => '"kay"')) model.delete(key);
+            if (corruptInPacks(directory, `"key":"${key}"`, () => '"kay"')) model.delete(key);
           } else if (what === "reopen") {
             await store.stop();
             store = await openStore({ directory, packedUpToBytes });

@@ -8,7 +8,7 @@ import { messageOf } from "#core/fault.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { checkedBlobs, isDiskFull } from "./checked-blobs.ts";
 import type { Compacting } from "./choose-to-compact.ts";
-import { troubleBook } from "./disk-trouble.ts";
+import { diskTroubleLog } from "./disk-trouble.ts";
 import type { GranaryStore, Trimmed } from "./granary-store.ts";
 import { resultName, shortKey, shortKeyOf } from "./key-set.ts";
 import { knownFiles } from "./known-files.ts";
@@ -100,7 +100,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     },
     makeRoom,
   });
-  const trouble = troubleBook(directory, () => clock.now());
+  const trouble = diskTroubleLog(directory, () => clock.now());
   const packed = packedBlobs({
     directory,
     pack,

@@ -1,4 +1,4 @@
-import type { LateBecause, ResultSource } from "#api/granary.ts";
+import type { LateReason, ResultSource } from "#api/granary.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -9,11 +9,11 @@ import type { Downloads } from "./downloads.ts";
 import type { PartialResults } from "./partial-results.ts";
 import type { SilenceBudget } from "./silence-budget.ts";
 import type { Requester } from "./tiered-cache.ts";
-import { cameWithin, waitForPrefetchMs } from "./wait-for-prefetch.ts";
+import { arrivedWithin, waitForPrefetchMs } from "./wait-for-prefetch.ts";
 
 export interface Found {
   readonly source: ResultSource;
-  readonly because: LateBecause | undefined;
+  readonly because: LateReason | undefined;
   readonly result: GranaryResult | undefined;
 }
 
@@ -58,7 +58,9 @@ export async function findResult(
   // Transfers over a silent connection do not arrive, so waiting for them uses the same budget.
   const hasHope = () => !budget.isOver && !farm.isAway();
   const within = async (event: Promise<void> | undefined) =>
-    event !== undefined && hasHope() && (await cameWithin(event, waitForPrefetchMs(farm.line())));
+    event !== undefined &&
+    hasHope() &&
+    (await arrivedWithin(event, waitForPrefetchMs(farm.line())));
   // The index and the key filter arrive in less than a round trip, and may make the lookup unnecessary.
   const isPlanned = await within(prefetch?.planning?.(key));
   const isCome = await within(prefetch?.coming(key));

@@ -6,7 +6,7 @@ import type { Coming, Download, Downloads } from "./downloads.ts";
 import type { PartialResults } from "./partial-results.ts";
 import type { SilenceBudget } from "./silence-budget.ts";
 import type { Requester } from "./tiered-cache.ts";
-import { cameWithin, waitForPrefetchMs } from "./wait-for-prefetch.ts";
+import { arrivedWithin, waitForPrefetchMs } from "./wait-for-prefetch.ts";
 
 interface TieredBlobsParts {
   readonly local: BlobStore;
@@ -30,7 +30,7 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
     if (
       coming !== undefined &&
       hasHope() &&
-      (await cameWithin(coming, waitForPrefetchMs(farm.line())))
+      (await arrivedWithin(coming, waitForPrefetchMs(farm.line())))
     ) {
       const missing = await local.findMissing([digest]);
       if (missing.length === 0) return { kind: "here", bytes: undefined };

@@ -20,7 +20,7 @@ export function waitForPrefetchMs(line: TransferLine | undefined): number {
 }
 
 /** Returns whether it arrived, or is known not to arrive, within the time. */
-export async function cameWithin(coming: Promise<void>, ms: number): Promise<boolean> {
+export async function arrivedWithin(coming: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => setImmediate(() => resolve(false)), ms);

@@ -3,18 +3,18 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import {
+  defaultTools,
+  defaultVariables,
   parseGranarySettings,
   readGranarySettings,
   settingsFile,
-  usualTools,
-  usualVariables,
 } from "./granary-settings.ts";
 
 const usual = {
   project: undefined,
   targets: [],
-  tools: usualTools,
-  variables: usualVariables,
+  tools: defaultTools,
+  variables: defaultVariables,
   files: [],
 };
 

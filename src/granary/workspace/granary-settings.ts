@@ -20,7 +20,7 @@ export interface GranarySettings {
 /** In a separate directory, because every other file in `.grange` is a definition of the farm. */
 export const settingsFile = ".grange/granary/settings.yml";
 
-export const usualTools = [
+export const defaultTools = [
   "cc",
   "c++",
   "gcc",
@@ -43,7 +43,7 @@ export const usualTools = [
  * Variables that compilers read besides their arguments. Without those that differ in each build, such as
  * SOURCE_DATE_EPOCH.
  */
-export const usualVariables = [
+export const defaultVariables = [
   "CC",
   "CXX",
   "CPP",
@@ -92,11 +92,11 @@ const Settings = z.strictObject({
           z.string().regex(/^[A-Za-z0-9._+-]{1,100}$/, "a program's name, without a directory"),
         )
         .max(100)
-        .default([...usualTools]),
+        .default([...defaultTools]),
       variables: z
         .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, "a variable's name"))
         .max(100)
-        .default([...usualVariables]),
+        .default([...defaultVariables]),
       files: z.array(File).max(100).default([]),
     })
     .prefault({}),
@@ -128,7 +128,7 @@ export function parseGranarySettings(text: string): GranarySettings {
 }
 
 /** The settings of a workspace without any. */
-export const usualSettings: GranarySettings = parseGranarySettings("{}");
+export const defaultSettings: GranarySettings = parseGranarySettings("{}");
 
 function wordsOf(issue: z.core.$ZodIssue): string {
   const where = issue.path.join(".");

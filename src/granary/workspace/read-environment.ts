@@ -4,7 +4,7 @@ import { join, sep } from "node:path";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { knownCLibrary } from "./c-library.ts";
 import { findTool } from "./find-tool.ts";
-import { type GranarySettings, usualTools } from "./granary-settings.ts";
+import { defaultTools, type GranarySettings } from "./granary-settings.ts";
 import type { KnownDigests } from "./known-digests.ts";
 import { systemImage } from "./system-image.ts";
 
@@ -93,7 +93,7 @@ export async function learnUsualTools(
   signal: AbortSignal,
 ): Promise<void> {
   await knownCLibrary();
-  for (const name of usualTools) {
+  for (const name of defaultTools) {
     if (signal.aborted) break;
     await toolOf(name, path, digests);
   }

@@ -35,7 +35,7 @@ export function canBeApproximated(chain: readonly JobFacts[]): boolean {
  *
  * For a finder whose result was itself known ahead, the inputs that its own finder would have found are unknown.
  */
-export function haveFound(finders: readonly JobFacts[]): boolean {
+export function areResultsKnown(finders: readonly JobFacts[]): boolean {
   return finders.every(
     ({ state, outcome, stale, approximation }) =>
       state === "succeeded" && outcome === "succeeded" && !stale && approximation !== "hit",

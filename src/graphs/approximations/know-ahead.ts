@@ -11,7 +11,7 @@ import type { ReadyJob } from "../ready-job.store.ts";
 import { resolveImages, withImages } from "../resolved-image.ts";
 import { actionOfApproximation, actionsAlike } from "./approximation.store.ts";
 import { chainKey, factsOf, type JobFacts } from "./approximation-facts.store.ts";
-import { canBeApproximated, haveFound } from "./can-be-approximated.ts";
+import { areResultsKnown, canBeApproximated } from "./can-be-approximated.ts";
 import { nameAhead, nameWeakly } from "./name-ahead.ts";
 
 /** The lookup for a job that waits only for its inputs. */
@@ -66,7 +66,7 @@ export async function lookAhead(
     return { job, facts, known: undefined, hints };
   };
   // The finder itself has not ended; those before it have.
-  if (!canBeApproximated(chain) || !haveFound(chain.slice(2))) return missed();
+  if (!canBeApproximated(chain) || !areResultsKnown(chain.slice(2))) return missed();
   const approximation = await nameAhead(inputs, commit, chain);
   const actionDigest = await actionOfApproximation(db, { project, domain, approximation }, domains);
   if (actionDigest === undefined) return missed();
@@ -85,7 +85,7 @@ export async function approximationsOf(
   const commit = { url: job.url, sha: job.commit };
   const weak = await nameWeakly(inputs, commit, job.job, job.definition);
   const chain = withImageOf(job, (await factsOf(db, [job])).get(chainKey(job)) ?? []);
-  const follows = canBeApproximated(chain) && haveFound(chain.slice(1));
+  const follows = canBeApproximated(chain) && areResultsKnown(chain.slice(1));
   return { over: follows ? await nameAhead(inputs, commit, chain) : undefined, weak };
 }
 

@@ -4,7 +4,7 @@ import { requireGrant } from "#access/require-grant.ts";
 import type { CatalogDiff } from "#api/catalog.ts";
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { Fault } from "#core/fault.ts";
-import { usualValueOf } from "#definitions/switch-values.ts";
+import { defaultValueOf } from "#definitions/switch-values.ts";
 import { branchDefinition, definedBranches } from "./branch-definition.store.ts";
 import { resolveBranch } from "./branch-definition.ts";
 import { catalogDiff, differsInExpressions, type FilledSides } from "./catalog-diff.ts";
@@ -163,7 +163,7 @@ async function valuesOn(
   return Object.fromEntries(
     [...templatesOf(catalog).switches].map(([name, { declaration }]) => [
       name,
-      switches[name] ?? usualValueOf(declaration),
+      switches[name] ?? defaultValueOf(declaration),
     ]),
   );
 }

@@ -43,7 +43,9 @@ export async function previewGraph(
   }
   await requireMayReadDefinitions(services.access, by, request.definitionsFrom);
   const address =
-    request.repository === undefined ? undefined : await services.wayIn?.(request.repository, by);
+    request.repository === undefined
+      ? undefined
+      : await services.addressWithCredential?.(request.repository, by);
   const commit = await commitOf(services, request, address);
   const repository = await repositoryOf(services, request, commit, by);
   const branch = request.branch ?? commit?.branch ?? "";
@@ -145,7 +147,7 @@ async function placeOf(
   by: Principal,
 ) {
   const written = request.repository ?? commit.repository;
-  const address = (await services.wayIn?.(written, by)) ?? written;
+  const address = (await services.addressWithCredential?.(written, by)) ?? written;
   const domain = await domainOfCommit(services, { commit, address, repository, branch, by });
   const project = await projectOfRepository(services.db, repository);
   return { url: commit.repository, sha: commit.sha, project, domain };

@@ -1,5 +1,4 @@
 import type { RunCause } from "#api/graph.ts";
-import { noIntent } from "./foresee.ts";
 import {
   canRunAnew,
   edgesBy,
@@ -8,6 +7,7 @@ import {
   withDescendants,
 } from "./graph-snapshot.ts";
 import { type PlannedGraph, planGraph, type Role } from "./planned-graph.ts";
+import { noIntent } from "./predict-graph.ts";
 
 /**
  * Plans the activation of jobs: they run, with all inactive jobs that they need.

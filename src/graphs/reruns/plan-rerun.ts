@@ -1,7 +1,6 @@
 import type { RunCause } from "#api/graph.ts";
 import type { RerunMode } from "#api/rerun.ts";
 import type { SetAside } from "../advancing/job-progress.ts";
-import { foresee, noIntent } from "./foresee.ts";
 import {
   canRunAnew,
   edgesBy,
@@ -10,6 +9,7 @@ import {
   withDescendants,
 } from "./graph-snapshot.ts";
 import { type PlannedGraph, planGraph, type Role } from "./planned-graph.ts";
+import { noIntent, predictGraph } from "./predict-graph.ts";
 
 export interface RerunRequest {
   readonly mode: RerunMode;
@@ -112,7 +112,7 @@ function downstreamOf(
   wants: ReadonlyMap<string, RunCause>,
   onlyStale: boolean,
 ): SnapshotJob[] {
-  const fates = foresee(graph, { ...noIntent, wants });
+  const fates = predictGraph(graph, { ...noIntent, wants });
   const begun = [...selected].filter((name) => fates.get(name)?.kind !== "refused");
   const reached = withDescendants(graph, begun);
   return graph.jobs.filter(
@@ -136,8 +136,8 @@ function revivedButNotRequested(
   wants: ReadonlyMap<string, RunCause>,
   selected: ReadonlySet<string>,
 ): Map<string, SetAside> {
-  const before = foresee(graph, noIntent);
-  const after = foresee(graph, { ...noIntent, wants });
+  const before = predictGraph(graph, noIntent);
+  const after = predictGraph(graph, { ...noIntent, wants });
   return new Map(
     graph.jobs
       .filter(

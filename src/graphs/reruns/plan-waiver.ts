@@ -1,9 +1,9 @@
 import { isOver } from "#api/job-state.ts";
 import { Fault } from "#core/fault.ts";
 import { suggestion } from "#definitions/nearest-name.ts";
-import { edgeKey, noIntent } from "./foresee.ts";
 import type { GraphSnapshot, SnapshotEdge, SnapshotJob } from "./graph-snapshot.ts";
 import { type PlannedGraph, planGraph } from "./planned-graph.ts";
+import { edgeKey, noIntent } from "./predict-graph.ts";
 
 interface Waiver {
   readonly job: string;

@@ -1,6 +1,6 @@
 import type { PlannedEffect, PlannedJob } from "#api/rerun.ts";
-import { type Fate, foresee, type Intent, noIntent } from "./foresee.ts";
 import { edgesBy, type GraphSnapshot, type SnapshotJob } from "./graph-snapshot.ts";
+import { type Fate, type Intent, noIntent, predictGraph } from "./predict-graph.ts";
 import { whyLeftAlone } from "./why-left-alone.ts";
 
 /** Why a job must run again. */
@@ -35,8 +35,8 @@ interface Draft {
  * before are not in it. Joins need no worker and are not listed.
  */
 export function planGraph(graph: GraphSnapshot, draft: Draft): PlannedGraph {
-  const before = foresee(graph, noIntent);
-  const after = foresee(graph, draft.intent);
+  const before = predictGraph(graph, noIntent);
+  const after = predictGraph(graph, draft.intent);
   const actions = new Map<string, Action>();
   for (const job of graph.jobs) {
     const action = actionFor(job, before.get(job.name), after.get(job.name), draft);

@@ -16,7 +16,7 @@ interface EndedRun extends z.infer<typeof SeriesRow> {
  * Returns the jobs that were in a series. These are not retried automatically, whatever the outcome, because a series
  * is meant to show exactly these outcomes. The graphs are locked.
  */
-export function goOnWithSeries(
+export function continueSeries(
   tx: Tx,
   ended: readonly EndedRun[],
 ): Promise<z.infer<typeof SeriesRow>[]> {

@@ -1,5 +1,5 @@
-import type { Fate } from "./foresee.ts";
 import { hasJoined, type SnapshotJob } from "./graph-snapshot.ts";
+import type { Fate } from "./predict-graph.ts";
 
 /** Returns why a requested job is not changed, and a remedy. */
 export function whyLeftAlone(job: SnapshotJob, fate: Fate | undefined): string {

@@ -31,7 +31,8 @@ export async function authoriseSubmission(
   const { request, by, origin } = submission;
   const rev = request.rev ?? "HEAD";
   await services.access.requireMayRead(by, request.repository);
-  const address = (await services.wayIn?.(request.repository, by)) ?? request.repository;
+  const address =
+    (await services.addressWithCredential?.(request.repository, by)) ?? request.repository;
   const commit = await services.mirrors.fetchCommit(address, rev);
   services.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
   const branch = request.branch ?? commit.branch ?? "";

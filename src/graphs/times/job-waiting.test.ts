@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { WaitingReason } from "#api/waiting.ts";
 import { sql } from "#db/sql.ts";
-import { usualTimes } from "#execution/queue-times.ts";
+import { defaultTimes } from "#execution/queue-times.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
 import { GraphId } from "../graph-id.ts";
@@ -28,7 +28,7 @@ async function submit(jobs: string): Promise<GraphId> {
 
 const why = (id: GraphId, job: string): Promise<WaitingReason | null | undefined> =>
   // The worker sends no heartbeats in this test, however long the test takes.
-  jobWaiting(db, id, job, new Date(), { ...usualTimes, leaseMs: 3_600_000 });
+  jobWaiting(db, id, job, new Date(), { ...defaultTimes, leaseMs: 3_600_000 });
 
 const chain = `
   build: {commands: make ${randomUUID()}}

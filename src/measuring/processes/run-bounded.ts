@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { Fault } from "#core/fault.ts";
-import { insteadOfInherited } from "#machine/inherited-files.ts";
+import { replacementsOfInheritedFiles } from "#machine/inherited-files.ts";
 import { KeptOutput } from "./kept-output.ts";
 import { killAll, marker } from "./own-processes.ts";
 import { watchMachine } from "./watch-machine.ts";
@@ -46,7 +46,7 @@ export async function runBounded(wanted: BoundedProcess): Promise<EndedProcess> 
   const child = spawn(program, args, {
     cwd: wanted.cwd,
     env: mark === undefined ? { ...wanted.env } : { ...wanted.env, [marker]: mark },
-    stdio: ["ignore", "pipe", "pipe", "pipe", ...insteadOfInherited(4)],
+    stdio: ["ignore", "pipe", "pipe", "pipe", ...replacementsOfInheritedFiles(4)],
     detached: true,
   });
   let why: Fault | undefined;

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { AddCollector, ChangeCollector } from "#api/collector.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import {
   collectorsOfTarget,
   deleteCollector,
@@ -30,7 +30,7 @@ export async function addCollector(
   }
   if (wanted.active) await refuseSharedSet(tx, wanted);
   await insertCollector(tx, wanted, by, now);
-  await tellBenchmarkChange(tx);
+  await notifyBenchmarkChange(tx);
 }
 
 /** Changes a collector; omitted values stay. A running job is ended first: the change applies from the next claim. */
@@ -54,7 +54,7 @@ export async function changeCollector(
   };
   if (after.active) await refuseSharedSet(tx, after);
   await updateCollector(tx, after);
-  await tellBenchmarkChange(tx);
+  await notifyBenchmarkChange(tx);
 }
 
 /** Removes a collector without results: stored results name their collector. */
@@ -74,7 +74,7 @@ export async function removeCollector(tx: Tx, name: string): Promise<void> {
     throw new Fault("failed_precondition", `collector ${name} ${because}: deactivate it instead`);
   }
   await deleteCollector(tx, name);
-  await tellBenchmarkChange(tx);
+  await notifyBenchmarkChange(tx);
 }
 
 export function noSuchCollector(name: string): Fault {

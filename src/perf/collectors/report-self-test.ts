@@ -6,7 +6,7 @@ import type { Tx } from "#db/db.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import type { Suite } from "#suites/suite.ts";
 import { keepAlarms } from "../alarms/lab-alarm.store.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import { caseIds, metricOrdinals } from "../results/name-figures.store.ts";
 import { findSuite } from "../suites.store.ts";
 import { noSuchCollector } from "./change-register.ts";
@@ -62,7 +62,7 @@ export async function reportSelfTest(
       [{ kind: "collector-out-of-duty", collector: name, why: duty.outOfDuty }],
       now,
     );
-  await tellBenchmarkChange(tx);
+  await notifyBenchmarkChange(tx);
   return { passed, outOfDuty: duty.outOfDuty };
 }
 

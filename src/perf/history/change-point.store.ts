@@ -124,7 +124,7 @@ export function pointsSince(
 }
 
 /** Stores a person's statement about a step; returns false when there is no such step. */
-export async function sayStanding(
+export async function saveStatement(
   tx: Tx,
   of: {
     readonly caseId: number;

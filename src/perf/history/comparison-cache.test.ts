@@ -3,7 +3,7 @@ import { freshDb } from "../../../test/support/fresh-db.ts";
 import { emptyLab, labEpoch } from "../perf.fixture.ts";
 import { comparisonCache } from "./comparison-cache.ts";
 import { aCase, aLine, nth, storeFigures, storeLine } from "./history.fixture.ts";
-import { sayOfStep } from "./say-of-step.ts";
+import { storeChangePointStatement } from "./store-change-point-statement.ts";
 
 const db = await freshDb();
 beforeEach(() => emptyLab(db));
@@ -54,7 +54,7 @@ test("it is made anew when what it rests on has grown", async () => {
     () => storeFigures(db, { artifact: nth(line, 33), values: { instructions: 1 } }),
     () =>
       db.transaction((tx) =>
-        sayOfStep(
+        storeChangePointStatement(
           tx,
           {
             suite: "demo",

@@ -4,13 +4,13 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { acceptedDigest } from "./change-point.store.ts";
 import { predecessorsOf } from "./compare-stored.ts";
+import { countRowsUsed } from "./count-rows-used.store.ts";
 import {
   askComparison,
   type ComparisonQuery,
   type ComparisonRequested,
   readComparison,
 } from "./read-comparison.ts";
-import { countWhatItRestsOn } from "./rests-on.store.ts";
 
 /** About 600 bytes a case: at most about 60 MB. */
 const mostCases = 100_000;
@@ -52,7 +52,7 @@ async function contentKey(
 ): Promise<string> {
   const { suite, suiteDigest, before, after, metric, neighbours } = requested;
   const [counts, accepted] = await Promise.all([
-    countWhatItRestsOn(tx, { before: before.id, after: after.id, predecessors: near }),
+    countRowsUsed(tx, { before: before.id, after: after.id, predecessors: near }),
     acceptedDigest(tx, [before.id, ...near]),
   ]);
   const content = JSON.stringify({

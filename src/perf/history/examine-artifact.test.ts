@@ -7,7 +7,7 @@ import { aCase, aLine, nth, storeFigures, storeLine } from "./history.fixture.ts
 import { noteNewResults } from "./note-results.ts";
 import { readSeries } from "./read-series.ts";
 import { readSteps } from "./read-steps.ts";
-import { sayOfStep } from "./say-of-step.ts";
+import { storeChangePointStatement } from "./store-change-point-statement.ts";
 
 const db = await freshDb();
 beforeEach(() => emptyLab(db));
@@ -36,7 +36,7 @@ const steps = async () =>
 
 const say = (artifact: string, standing: "found" | "accepted" | "dismissed") =>
   db.transaction((tx) =>
-    sayOfStep(
+    storeChangePointStatement(
       tx,
       {
         suite: "demo",

@@ -16,7 +16,7 @@ import { noiseOfCases } from "./evidence.store.ts";
 import { ordinalsOf } from "./figures.store.ts";
 import { type FoundStep, findSteps, settleSteps } from "./find-steps.ts";
 import { seriesKey } from "./history-wanted.ts";
-import { crossOff, takeFromList } from "./unexamined.store.ts";
+import { markExamined, takeFromList } from "./unexamined.store.ts";
 import { measuredCases, seriesAt, suiteOfArtifact, windowAbout } from "./window.store.ts";
 
 /**
@@ -38,7 +38,7 @@ export async function examineNext(db: Db, now: Date): Promise<boolean> {
   const taken = await takeFromList(db, now, again, randomUUID());
   if (taken === undefined) return false;
   await examineArtifact(db, taken.artifactId, now);
-  await crossOff(db, taken);
+  await markExamined(db, taken);
   return true;
 }
 

@@ -5,7 +5,7 @@ import { freshDb } from "../../../test/support/fresh-db.ts";
 import { emptyLab, labEpoch, storeArtifact } from "../perf.fixture.ts";
 import { aCase, aLine, dayMs, nth, storeFigures, storeLine } from "./history.fixture.ts";
 import { askComparison, type ComparisonQuery, readComparison } from "./read-comparison.ts";
-import { sayOfStep } from "./say-of-step.ts";
+import { storeChangePointStatement } from "./store-change-point-statement.ts";
 
 const db = await freshDb();
 beforeEach(() => emptyLab(db));
@@ -68,7 +68,7 @@ describe("the threshold", () => {
     await storeLine(db, line, [...swinging, 1_000, 1_010.2]);
     const word = { suite: "demo", case: aCase(), metric: "instructions", fingerprint: "one" };
     await db.transaction((tx) =>
-      sayOfStep(
+      storeChangePointStatement(
         tx,
         { ...word, artifact: "n20", standing: "accepted", note: "another corpus" },
         "tester",

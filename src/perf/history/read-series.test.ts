@@ -4,7 +4,7 @@ import { emptyLab, labEpoch, storeArtifact } from "../perf.fixture.ts";
 import { aCase, aLine, dayMs, nth, storeFigures, storeLine } from "./history.fixture.ts";
 import { readGrid } from "./read-grid.ts";
 import { readSeries } from "./read-series.ts";
-import { sayOfStep } from "./say-of-step.ts";
+import { storeChangePointStatement } from "./store-change-point-statement.ts";
 
 const db = await freshDb();
 beforeEach(() => emptyLab(db));
@@ -78,7 +78,9 @@ describe("one series", () => {
       note: "a larger corpus",
     };
     const say = (standing: "found" | "accepted" | "dismissed", artifact = "n3") =>
-      db.transaction((tx) => sayOfStep(tx, { ...word, artifact, standing }, "ada", labEpoch));
+      db.transaction((tx) =>
+        storeChangePointStatement(tx, { ...word, artifact, standing }, "ada", labEpoch),
+      );
 
     await say("accepted");
 
@@ -136,7 +138,7 @@ describe("many series", () => {
       ["n6", "dismissed"],
     ] as const) {
       await db.transaction((tx) =>
-        sayOfStep(tx, { ...word, artifact, standing, note: null }, "ada", labEpoch),
+        storeChangePointStatement(tx, { ...word, artifact, standing, note: null }, "ada", labEpoch),
       );
     }
 

@@ -17,7 +17,7 @@ export async function findCase(tx: Tx, suite: string, of: TestCase): Promise<num
   return row?.id;
 }
 
-const Stretch = z.object({
+const LanePrefix = z.object({
   environmentId: z.number(),
   collector: z.string(),
   places: Numbers,
@@ -48,7 +48,7 @@ export async function pointsOf(
   of: { readonly caseId: number; readonly ordinal: number; readonly kind: "master" | "release" },
 ): Promise<StoredSeriesPoint[]> {
   const stretches = await tx.many(
-    Stretch,
+    LanePrefix,
     sql`
       select result.environment_id as "environmentId", result.collector_name as collector,
              array_to_json(array_agg(line.place)) as places,

@@ -50,7 +50,7 @@ export async function takeFromList(
   return taken === undefined ? undefined : { ...taken, ticket };
 }
 
-export async function crossOff(tx: Tx, { artifactId, ticket }: Taken): Promise<void> {
+export async function markExamined(tx: Tx, { artifactId, ticket }: Taken): Promise<void> {
   await tx.run(sql`
     delete from benchmark_unexamined where artifact_id = ${artifactId} and taken = ${ticket}
   `);

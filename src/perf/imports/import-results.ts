@@ -7,7 +7,7 @@ import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
 import { suiteDigest } from "#suites/suite-digest.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import { keepEnvironment } from "../collectors/collector.store.ts";
 import { environmentFingerprint } from "../collectors/environment-fingerprint.ts";
 import { noteNewResults } from "../history/note-results.ts";
@@ -92,7 +92,7 @@ export async function importResults(
     iterations += added;
   }
   if (iterations > 0) await noteNewResults(tx, [artifact.id], now);
-  await tellBenchmarkChange(tx, given.suite);
+  await notifyBenchmarkChange(tx, given.suite);
   return { suite: given.suite, artifact: given.artifact, cases: named.length, iterations, kept };
 }
 

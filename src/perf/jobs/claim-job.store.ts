@@ -14,7 +14,7 @@ const Speaking = RegisteredCollector.extend({
 export type SpeakingCollector = z.infer<typeof Speaking>;
 
 /** Records a collector's call and locks its row: its claims are processed one after the other, on all servers. */
-export async function hearCollector(
+export async function recordCollectorCall(
   tx: Tx,
   name: string,
   incarnation: string,
@@ -73,7 +73,7 @@ const foundColumns = sql`
 `;
 
 /** Returns the job that a collector has. */
-export async function jobInHand(tx: Tx, collector: string): Promise<FoundJob | undefined> {
+export async function heldJobOfCollector(tx: Tx, collector: string): Promise<FoundJob | undefined> {
   const [job] = await tx.many(
     FoundJob,
     sql`

@@ -2,7 +2,7 @@ import type { ClaimedBenchmarkJob } from "#api/collector.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import type { Suite } from "#suites/suite.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import { noSuchCollector } from "../collectors/change-register.ts";
 import { collectorsOfTarget, findCollector } from "../collectors/collector.store.ts";
 import { selfTestDue } from "../collectors/self-test-due.ts";
@@ -12,9 +12,9 @@ import {
   type FoundJob,
   firstQueuedJob,
   handOut,
-  hearCollector,
-  jobInHand,
+  heldJobOfCollector,
   keepLease,
+  recordCollectorCall,
   type SpeakingCollector,
 } from "./claim-job.store.ts";
 import { decideClaim } from "./decide-claim.ts";
@@ -52,7 +52,7 @@ export async function claimOnce(
   rules: ClaimRules,
 ): Promise<ClaimTurn> {
   const { now, times } = rules;
-  const me = await hearCollector(tx, name, incarnation, now);
+  const me = await recordCollectorCall(tx, name, incarnation, now);
   if (me === undefined) return unheard(tx, name);
   const isDue = selfTestDue(lastTestOf(me), now, times);
   const nothing = (because: string): ClaimTurn => ({
@@ -62,7 +62,7 @@ export async function claimOnce(
   });
   if (!me.active) return nothing(`collector ${name} is not active`);
   if (me.outOfDuty !== null) return nothing(`collector ${name} is out of duty: ${me.outOfDuty}`);
-  const job = (await jobInHand(tx, name)) ?? (await nextInQueue(tx, me, rules));
+  const job = (await heldJobOfCollector(tx, name)) ?? (await nextInQueue(tx, me, rules));
   if (job === undefined) return nothing("no job is queued for it");
 
   const decision = decideClaim(job, incarnation);
@@ -78,7 +78,7 @@ export async function claimOnce(
   else {
     ({ attempts } = decision);
     epoch = await handOut(tx, job.id, { collector: name, incarnation }, attempts, now, until);
-    await tellBenchmarkChange(tx, job.suite);
+    await notifyBenchmarkChange(tx, job.suite);
   }
   return {
     kind: "job",
@@ -153,7 +153,7 @@ async function endInPlace(tx: Tx, job: FoundJob, after: AfterJob, now: Date): Pr
       now,
     );
   }
-  await tellBenchmarkChange(tx, job.suite);
+  await notifyBenchmarkChange(tx, job.suite);
   return { kind: "ended" };
 }
 

@@ -3,12 +3,12 @@ import { keepableText } from "#core/keepable-text.ts";
 import { caseKey } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { keepAlarms } from "../alarms/lab-alarm.store.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import { markSilent } from "../collectors/collector.store.ts";
 import { noteNewResults } from "../history/note-results.ts";
 import type { LabTimes } from "../lab-times.ts";
 import { workOfJob } from "../results/job-work.store.ts";
-import { casesTold } from "../results/stored-cases.store.ts";
+import { reportedCases } from "../results/stored-cases.store.ts";
 import { type AfterJob, decideEnd, decideSilence } from "./decide-end.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { jobCases } from "./job-cases.ts";
@@ -96,7 +96,7 @@ export async function endSilentLeases(tx: Tx, now: Date, times: LabTimes): Promi
   const collectors = await markSilent(tx, now, new Date(now.getTime() - times.leaseMs));
   const alarms = collectors.map((collector) => ({ kind: "collector-silent", collector }) as const);
   await keepAlarms(tx, alarms, now);
-  if (collectors.length > 0) await tellBenchmarkChange(tx);
+  if (collectors.length > 0) await notifyBenchmarkChange(tx);
   return { jobs, collectors };
 }
 
@@ -121,7 +121,7 @@ async function publish(
     await recordError(tx, { ...whole, message: after.error }, now);
   }
   if (after.state === "success") await noteLateResults(tx, job, now);
-  await tellBenchmarkChange(tx, job.suite);
+  await notifyBenchmarkChange(tx, job.suite);
 }
 
 /**
@@ -141,6 +141,6 @@ async function untoldCases(tx: Tx, jobId: string): Promise<string[]> {
   const work = await workOfJob(tx, jobId);
   if (work === undefined) return [];
   const keys = jobCases(work.definition, work).map(caseKey);
-  const reported = await casesTold(tx, jobId, work);
+  const reported = await reportedCases(tx, jobId, work);
   return keys.filter((key) => !reported.has(key));
 }

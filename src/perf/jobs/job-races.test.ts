@@ -5,7 +5,7 @@ import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { changeFeed } from "#server/change-feed.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import { benchmarkChannel } from "../channels.ts";
 import { labTimes } from "../lab-times.ts";
 import { aLab, emptyLab, labClock, storeJob } from "../perf.fixture.ts";
@@ -169,7 +169,7 @@ test("a claim that waits is woken by a job that comes at another server, and by 
     const waiting = server.claim(name, incarnation, 60_000);
     const job = await storeJob(otherDb, { request, artifact: child, digest });
 
-    await otherDb.transaction((tx) => tellBenchmarkChange(tx, "demo"));
+    await otherDb.transaction((tx) => notifyBenchmarkChange(tx, "demo"));
 
     expect((await waiting).job?.id).toBe(job);
     expect((await jobRows(db)).map(({ state }) => state)).toEqual(["in-progress"]);

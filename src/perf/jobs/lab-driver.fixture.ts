@@ -8,7 +8,7 @@ import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import { addCollector } from "../collectors/change-register.ts";
-import { sayHello } from "../collectors/say-hello.ts";
+import { registerCollectorProcess } from "../collectors/register-collector-process.ts";
 import { type LabTimes, labTimes } from "../lab-times.ts";
 import { aSuite, figuresOf, holderOf, labClock } from "../perf.fixture.ts";
 import { testReports } from "../results/report-test.ts";
@@ -37,7 +37,7 @@ export function aLabServer(
       db.transaction((tx) => addCollector(tx, AddCollector.parse(wanted), "tester", clock.now())),
     hello: (name: string, incarnation: string, environment: Record<string, string> = { name }) =>
       db.transaction((tx) =>
-        sayHello(tx, name, { incarnation, version: "1", environment }, clock.now()),
+        registerCollectorProcess(tx, name, { incarnation, version: "1", environment }, clock.now()),
       ),
     claim: (name: string, incarnation: string, waitMs = 0, signal: AbortSignal = never) =>
       service.claim(name, ClaimBenchmarkJob.parse({ incarnation, waitMs }), signal),

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import type { StoredSuite } from "../suites.store.ts";
 import { ancestorsOf, type StoredArtifact } from "./artifact.store.ts";
 import { fillRequest } from "./fill-request.ts";
 import { isSameRequest, mergeRequests } from "./merge-requests.ts";
-import { missingParents, mostParents, usualParentDays } from "./missing-parents.ts";
+import { defaultParentDays, missingParents, mostParents } from "./missing-parents.ts";
 import { ownJobs, type Request } from "./plan-request.ts";
 import {
   BenchmarkRequestId,
@@ -76,7 +76,7 @@ export async function askFor(
     requested.parents !== "missing" || parentId === null
       ? []
       : await askForParents(tx, suite, requested, parentId, now);
-  await tellBenchmarkChange(tx, suite.name);
+  await notifyBenchmarkChange(tx, suite.name);
   const first = parents.length === 0 ? "" : ` ${parentsText(parents)}`;
   return {
     id,
@@ -130,7 +130,7 @@ async function addTo(
       sentence: `${tag} has been asked for already, with all of that: its request is ${open.state}.`,
     };
   }
-  await tellBenchmarkChange(tx, suite.name);
+  await notifyBenchmarkChange(tx, suite.name);
   return {
     ...answer,
     outcome: "added",
@@ -157,7 +157,7 @@ async function askForParents(
   const missing = missingParents(
     requested.artifact,
     await ancestorsOf(tx, parentId, mostParents),
-    discover?.masterDays ?? usualParentDays,
+    discover?.masterDays ?? defaultParentDays,
     (artifact) => ownJobs(suite.definition, wanted, artifact).length > 0,
   );
   for (const artifact of missing) {

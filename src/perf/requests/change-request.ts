@@ -1,7 +1,7 @@
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import { noteNewResults } from "../history/note-results.ts";
 import { lockSuite, type StoredSuite } from "../suites.store.ts";
 import { artifactsById, type StoredArtifact } from "./artifact.store.ts";
@@ -41,7 +41,7 @@ export async function cancelRequest(
     const measured = [request.artifactId, ...[request.parentId ?? []].flat()];
     await noteNewResults(tx, measured, now);
     await record(tx);
-    await tellBenchmarkChange(tx, suite.name);
+    await notifyBenchmarkChange(tx, suite.name);
   });
 }
 
@@ -90,7 +90,7 @@ export async function artifactsReady(
     }
     await changeState(tx, id, request.state, "artifacts-ready", services.clock.now());
     await record(tx);
-    await tellBenchmarkChange(tx, suite.name);
+    await notifyBenchmarkChange(tx, suite.name);
   });
 }
 

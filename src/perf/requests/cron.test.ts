@@ -4,11 +4,11 @@ import { z } from "zod";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import { benchmarkChannel } from "../channels.ts";
 import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
 import { startBenchmarkCron } from "./cron.ts";
-import { holdDuty, layDown } from "./leader.store.ts";
+import { acquireDuty, releaseDuty } from "./leader.store.ts";
 import { aKnownArtifact, aService, aSource, endJobs } from "./requests.fixture.ts";
 
 const url = await freshDatabase();
@@ -53,7 +53,7 @@ test("a request begins and ends when something changes, and not when time has pa
   const { id } = await service.submit({ artifact: "a" });
   await untilStates("in-progress");
   await endJobs(db, id);
-  await tellBenchmarkChange(db);
+  await notifyBenchmarkChange(db);
   await untilStates("completed");
 
   await cron.stop();
@@ -71,7 +71,7 @@ test("two servers do it beside each other, and each request begins once", async 
     const { id } = await service.submit({ artifact: tag, parents: "none" });
     await until(async () => (await states()).includes("in-progress"));
     await endJobs(db, id);
-    await tellBenchmarkChange(otherDb);
+    await notifyBenchmarkChange(otherDb);
     await until(async () => (await states()).every((state) => state === "completed"));
   }
 
@@ -86,20 +86,20 @@ test("two servers do it beside each other, and each request begins once", async 
 test("the duty goes to another server when its holder lays it down, or dies", async () => {
   const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];
 
-  expect(await holdDuty(db, "d", one, 60_000)).toBe(true);
-  expect(await holdDuty(otherDb, "d", two, 60_000)).toBe(false);
-  expect(await holdDuty(db, "d", one, 60_000)).toBe(true);
-  await layDown(db, "d", one);
-  expect(await holdDuty(otherDb, "d", two, 60_000)).toBe(true);
+  expect(await acquireDuty(db, "d", one, 60_000)).toBe(true);
+  expect(await acquireDuty(otherDb, "d", two, 60_000)).toBe(false);
+  expect(await acquireDuty(db, "d", one, 60_000)).toBe(true);
+  await releaseDuty(db, "d", one);
+  expect(await acquireDuty(otherDb, "d", two, 60_000)).toBe(true);
   await db.run(sql`update benchmark_leader set until = now() - interval '1 ms'`);
-  expect(await holdDuty(db, "d", one, 60_000)).toBe(true);
-  expect(await holdDuty(otherDb, "d", two, 60_000)).toBe(false);
+  expect(await acquireDuty(db, "d", one, 60_000)).toBe(true);
+  expect(await acquireDuty(otherDb, "d", two, 60_000)).toBe(false);
 });
 
 test("of many who reach for the duty at once, one has it", async () => {
   const held = await Promise.all(
     Array.from({ length: 12 }, (_, i) =>
-      holdDuty(i % 2 === 0 ? db : otherDb, "d", crypto.randomUUID(), 60_000),
+      acquireDuty(i % 2 === 0 ? db : otherDb, "d", crypto.randomUUID(), 60_000),
     ),
   );
 

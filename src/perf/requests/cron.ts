@@ -10,7 +10,7 @@ import { benchmarkChannel } from "../channels.ts";
 import { suiteNames } from "../suites.store.ts";
 import { requestAdvancer } from "./advance.ts";
 import { discoverAll } from "./discover.ts";
-import { holdDuty, layDown } from "./leader.store.ts";
+import { acquireDuty, releaseDuty } from "./leader.store.ts";
 import type { RequestHooks } from "./request-hooks.ts";
 import { endAbandonedJobs, removeOldJobs } from "./request-job.store.ts";
 import type { SourceService } from "./source-service.ts";
@@ -34,12 +34,12 @@ interface CronServices {
 
 const duty = "benchmark requests";
 /** rustc-perf's period. Changes wake the loop at once; this is the fallback. */
-const usualEveryMs = 30_000;
+const defaultEveryMs = 30_000;
 /** A server that died is replaced after this time. */
-const usualLeaseMs = 15_000;
+const defaultLeaseMs = 15_000;
 const dayMs = 24 * 60 * 60 * 1_000;
 /** R14. A job that nobody has taken for so long is given up, too. */
-const usualKeepJobsMs = 30 * dayMs;
+const defaultKeepJobsMs = 30 * dayMs;
 const removeEveryMs = 10 * 60_000;
 
 /**
@@ -49,7 +49,14 @@ const removeEveryMs = 10 * 60_000;
  * work.
  */
 export async function startBenchmarkCron(services: CronServices): Promise<Service> {
-  const { db, clock, logger, sources, everyMs = usualEveryMs, leaseMs = usualLeaseMs } = services;
+  const {
+    db,
+    clock,
+    logger,
+    sources,
+    everyMs = defaultEveryMs,
+    leaseMs = defaultLeaseMs,
+  } = services;
   const holder = randomUUID();
   const advancer = requestAdvancer(services);
   let isStopped = false;
@@ -82,7 +89,7 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
     );
 
   const round = async () => {
-    isLeader = await holdDuty(db, duty, holder, leaseMs);
+    isLeader = await acquireDuty(db, duty, holder, leaseMs);
     if (!isLeader) return;
     for (const name of await suiteNames(db)) {
       await step(`advance ${name}`, () => advancer.advance(name));
@@ -92,8 +99,8 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
       removedAt = Date.now();
       await step("remove old jobs", async () => {
         const ago = (ms: number) => new Date(clock.now().getTime() - ms);
-        await endAbandonedJobs(db, ago(usualKeepJobsMs), clock.now());
-        const keepMs = await (services.keepJobsMs?.() ?? usualKeepJobsMs);
+        await endAbandonedJobs(db, ago(defaultKeepJobsMs), clock.now());
+        const keepMs = await (services.keepJobsMs?.() ?? defaultKeepJobsMs);
         if (keepMs === null) return;
         while ((await removeOldJobs(db, ago(keepMs))) > 0);
       });
@@ -121,7 +128,7 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
 
   const keepOrTake = async () => {
     const before = isLeader;
-    isLeader = await holdDuty(db, duty, holder, leaseMs);
+    isLeader = await acquireDuty(db, duty, holder, leaseMs);
     if (isLeader && !before) wake();
   };
 
@@ -144,7 +151,7 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
       await listening.stop();
       await working;
       await looking;
-      await step("lay the duty down", () => layDown(db, duty, holder));
+      await step("lay the duty down", () => releaseDuty(db, duty, holder));
     },
   };
 }

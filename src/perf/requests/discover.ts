@@ -1,6 +1,6 @@
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
-import { allSuites, beginLook, lockSuite, type StoredSuite } from "../suites.store.ts";
+import { allSuites, beginSuiteCheck, lockSuite, type StoredSuite } from "../suites.store.ts";
 import { artifactsWithoutRequest, type StoredArtifact } from "./artifact.store.ts";
 import { askFor } from "./ask-for.ts";
 import { ownJobs } from "./plan-request.ts";
@@ -31,7 +31,7 @@ export async function discoverAll(
     const now = clock.now();
     const notSince = new Date(now.getTime() - discover.everyMinutes * minuteMs);
     try {
-      if (await beginLook(db, suite.name, now, notSince)) await sources.look(suite);
+      if (await beginSuiteCheck(db, suite.name, now, notSince)) await sources.look(suite);
       // Also when it was just read: a request for an unknown tag may have caused that.
       requestedCount += await askForNew(services, suite.name);
     } catch (reason) {

@@ -1,12 +1,12 @@
 import type { Tx } from "#db/db.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import { lockSuite } from "../suites.store.ts";
 import { confirmingJobs } from "./plan-request.ts";
 import { type BenchmarkRequestId, changeState, findRequest } from "./request.store.ts";
+import { requestConsequence } from "./request-consequence.ts";
 import type { RequestHooks } from "./request-hooks.ts";
 import { endUntakenJobs, insertJobs, jobsOfRequest } from "./request-job.store.ts";
 import { nextState } from "./request-states.ts";
-import { whatFollows } from "./what-follows.ts";
 
 /**
  * Ends a request whose jobs have all ended, with its report; or, once, requests a new measurement of doubtful verdicts.
@@ -22,7 +22,7 @@ export async function endRequest(
   const suite = await lockSuite(tx, suiteName);
   const request = await findRequest(tx, id);
   if (suite === undefined || request?.state !== "in-progress") return "goes-on";
-  const follows = whatFollows(request.artifactId, await jobsOfRequest(tx, id));
+  const follows = requestConsequence(request.artifactId, await jobsOfRequest(tx, id));
   if (follows === "wait") return "goes-on";
   if (follows === "ask-doubts" && request.parentId !== null) {
     const doubts = await hooks.doubtsOf(tx, id);
@@ -33,7 +33,7 @@ export async function endRequest(
         maxAttempts: suite.definition.maxAttempts,
         now,
       });
-      await tellBenchmarkChange(tx, suiteName);
+      await notifyBenchmarkChange(tx, suiteName);
       return "confirms";
     }
   }
@@ -42,6 +42,6 @@ export async function endRequest(
   if (to === undefined || !(await changeState(tx, id, request.state, to, now))) return "goes-on";
   await endUntakenJobs(tx, id, now);
   await hooks.makeReport(tx, id, now);
-  await tellBenchmarkChange(tx, suiteName);
+  await notifyBenchmarkChange(tx, suiteName);
   return "ended";
 }

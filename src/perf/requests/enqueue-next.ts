@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
 import { lockSuite } from "../suites.store.ts";
 import { artifactsById } from "./artifact.store.ts";
 import { fillRequest } from "./fill-request.ts";
@@ -50,6 +50,6 @@ export async function enqueueNext(
     throw new Fault("aborted", `benchmark request ${next.id} was changed by somebody else`);
   }
   await fillRequest(tx, suite, next, now);
-  await tellBenchmarkChange(tx, name);
+  await notifyBenchmarkChange(tx, name);
   return next.id;
 }

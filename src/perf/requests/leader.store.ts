@@ -5,7 +5,7 @@ import { sql } from "#db/sql.ts";
  * Takes or extends a duty; returns false while another server has it. The clock of the database decides, because
  * servers share it.
  */
-export async function holdDuty(
+export async function acquireDuty(
   tx: Tx,
   duty: string,
   holder: string,
@@ -21,6 +21,6 @@ export async function holdDuty(
 }
 
 /** Releases a duty, so that another server can take it at once. */
-export async function layDown(tx: Tx, duty: string, holder: string): Promise<void> {
+export async function releaseDuty(tx: Tx, duty: string, holder: string): Promise<void> {
   await tx.run(sql`delete from benchmark_leader where duty = ${duty} and holder = ${holder}`);
 }

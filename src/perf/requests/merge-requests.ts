@@ -8,14 +8,14 @@ import type { Request } from "./plan-request.ts";
 export function mergeRequests(suite: Suite, one: Request, other: Request): Request {
   const usualBackends = Object.keys(suite.backends).filter((name) => suite.backends[name]?.default);
   const sections = [suite.compile, suite.runtime, suite.toolchain];
-  const usualProfiles = sections.flatMap((section) =>
+  const defaultProfiles = sections.flatMap((section) =>
     Object.entries(section?.profiles ?? {}).flatMap(([name, profile]) =>
       profile.default ? [name] : [],
     ),
   );
   return {
     backends: union(one.backends, other.backends, usualBackends),
-    profiles: union(one.profiles, other.profiles, usualProfiles),
+    profiles: union(one.profiles, other.profiles, defaultProfiles),
     targets: unionOfAll(one.targets, other.targets),
     benchmarks: unionOfAll(one.benchmarks, other.benchmarks),
     paired: one.paired || other.paired,

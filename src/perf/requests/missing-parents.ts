@@ -1,7 +1,7 @@
 import type { Ancestor } from "./artifact.store.ts";
 
 /** The number of days, like rustc-perf's limit for commits of its main line. */
-export const usualParentDays = 29;
+export const defaultParentDays = 29;
 export const mostParents = 30;
 
 const dayMs = 24 * 60 * 60 * 1_000;

@@ -4,8 +4,8 @@ import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import type { Suite } from "#suites/suite.ts";
-import { tellBenchmarkChange } from "../change.store.ts";
-import { beginLook, endLook, lockSuite, type StoredSuite } from "../suites.store.ts";
+import { notifyBenchmarkChange } from "../change.store.ts";
+import { beginSuiteCheck, endSuiteCheck, lockSuite, type StoredSuite } from "../suites.store.ts";
 import { keepArtifacts } from "./artifact.store.ts";
 import { readyRequestsOf } from "./request.store.ts";
 
@@ -51,7 +51,7 @@ export function sourceService({
 
   const lookNow = async ({ name, digest, definition }: StoredSuite) => {
     try {
-      await beginLook(db, name, clock.now(), clock.now());
+      await beginSuiteCheck(db, name, clock.now(), clock.now());
       const found = await ask(definition, {
         signal: AbortSignal.any([signal, AbortSignal.timeout(waitLimitMs)]),
       });
@@ -59,15 +59,15 @@ export function sourceService({
         // The first of all locks, as everywhere.
         await lockSuite(tx, name);
         const ready = await keepArtifacts(tx, name, found.artifacts, clock.now());
-        await endLook(tx, name, null);
-        if ((await readyRequestsOf(tx, ready)) > 0) await tellBenchmarkChange(tx, name);
+        await endSuiteCheck(tx, name, null);
+        if ((await readyRequestsOf(tx, ready)) > 0) await notifyBenchmarkChange(tx, name);
       });
       seen.set(digest, { at: clock.now().getTime(), found });
       return found;
     } catch (reason) {
       seen.set(digest, { at: clock.now().getTime(), failed: reason });
       // A stop of this process is not a problem of the source.
-      if (!signal.aborted) await endLook(db, name, messageOf(reason)).catch(() => {});
+      if (!signal.aborted) await endSuiteCheck(db, name, messageOf(reason)).catch(() => {});
       throw reason;
     }
   };

@@ -58,7 +58,7 @@ export async function storedIterations(
  * Returns the keys of the reported cases of a job: an error of this job; for a job that is measured in pairs, one of
  * its pairs; otherwise a result of its artifact, from any collector, with as many runs as the job requires.
  */
-export async function casesTold(
+export async function reportedCases(
   tx: Tx,
   jobId: string,
   job: Slice & {

@@ -231,7 +231,10 @@ describe("who may what", () => {
 
     expect(await statuses(wrong.authorization)).toEqual([401, 401, 403, 401]);
     const nx = await ask("GET", "/nx/v1/cache/9", undefined, wrong);
-    expect([nx.status, nx.body.toString()]).toEqual([404, expect.stringMatching(/does not know this token/)]);
+    expect([nx.status, nx.body.toString()]).toEqual([
+      404,
+      expect.stringMatching(/does not know this token/),
+    ]);
   });
 });
 

@@ -4,18 +4,22 @@ import type { OpenForge } from "#forge/forge-kind.ts";
 import { forgeKinds } from "#forge/forge-kinds.ts";
 import type { Forges } from "#forge/forge-services.ts";
 import type { Git } from "#git/run-git.ts";
-import type { Ways } from "./ways.ts";
+import type { RepositoryCredentials } from "./repository-credentials.ts";
 
 /** The forges that this farm communicates with. */
 export interface OpenForges extends Service {
   readonly forges: Forges;
-  readonly ways: Ways;
+  readonly ways: RepositoryCredentials;
 }
 
 /** Opens the forges that need no settings, and those that have an entry in `settings` (by kind). */
 export async function openForges(
   settings: Readonly<Record<string, unknown>>,
-  { git, logger, ways }: { readonly git: Git; readonly logger: Logger; readonly ways: Ways },
+  {
+    git,
+    logger,
+    ways,
+  }: { readonly git: Git; readonly logger: Logger; readonly ways: RepositoryCredentials },
 ): Promise<OpenForges> {
   const forges: OpenForge[] = [];
   for (const kind of forgeKinds) {

@@ -65,7 +65,7 @@ interface ExecutionServiceParts {
 }
 
 /** Proxies commonly wait slightly longer. */
-const usualHeartbeatMs = 60_000;
+const defaultHeartbeatMs = 60_000;
 
 const nothingInlined: InlineRequests = {
   inlineStdout: false,
@@ -225,7 +225,7 @@ async function* follow(
   { project, actionDigest }: Pick<StoredOperation, "project" | "actionDigest">,
   wanted: InlineRequests,
   { signal, check }: { readonly signal: AbortSignal; readonly check: () => Promise<void> },
-  { operations, blobsOf, heartbeatMs = usualHeartbeatMs }: ExecutionServiceParts,
+  { operations, blobsOf, heartbeatMs = defaultHeartbeatMs }: ExecutionServiceParts,
 ): AsyncGenerator<OperationInit, void> {
   const blobs = blobsOf(project);
   const ours = new AbortController();

@@ -11,13 +11,7 @@ import {
 } from "#access/grant.store.ts";
 import { requireNarrowingThatCounts } from "#access/narrowing.ts";
 import { kindsOfPrincipals, principalNamed } from "#access/principal.store.ts";
-import {
-  anyone,
-  GrantToGive,
-  type Principal,
-  PrincipalName,
-  wholeFarm,
-} from "#access/principal.ts";
+import { anyone, NewGrant, type Principal, PrincipalName, wholeFarm } from "#access/principal.ts";
 import { grantCommand, mayDo, requireGrant } from "#access/require-grant.ts";
 import { requireAnAdministrator } from "#access/rights-guard.ts";
 import { listRoles, removeRole, setRole } from "#access/role.store.ts";
@@ -221,7 +215,7 @@ function grantHandlers(
     },
     async addGrant({ body: { principal, ...wanted }, caller: by }) {
       const name = nameFrom(principal);
-      const grant = GrantToGive.safeParse(wanted);
+      const grant = NewGrant.safeParse(wanted);
       if (!grant.success) throw new Fault("invalid_argument", grant.error.issues[0]?.message ?? "");
       requireNarrowingThatCounts(grant.data);
       await requireRoleFor(db, name, grant.data.verb);

@@ -11,8 +11,8 @@ import {
   removeCollector,
 } from "#perf/collectors/change-register.ts";
 import { collectorViews } from "#perf/collectors/collector-views.ts";
+import { registerCollectorProcess } from "#perf/collectors/register-collector-process.ts";
 import { reportSelfTest } from "#perf/collectors/report-self-test.ts";
-import { sayHello } from "#perf/collectors/say-hello.ts";
 import { benchmarkClaimDispatcher } from "#perf/jobs/claim-dispatcher.ts";
 import { beat, endJob } from "#perf/jobs/end-job.ts";
 import { testReports } from "#perf/results/report-test.ts";
@@ -65,7 +65,9 @@ export function benchmarkCollectorHandlers({
 
     async benchmarkCollectorHello({ params: { name }, body, caller }) {
       requireMeasure(caller, name);
-      const welcome = await db.transaction((tx) => sayHello(tx, name, body, clock.now()));
+      const welcome = await db.transaction((tx) =>
+        registerCollectorProcess(tx, name, body, clock.now()),
+      );
       return { ...welcome, serverVersion: version, heartbeatMs: times.heartbeatMs };
     },
 

@@ -7,7 +7,7 @@ import { readGrid } from "#perf/history/read-grid.ts";
 import { readNoise } from "#perf/history/read-noise.ts";
 import { readSeries } from "#perf/history/read-series.ts";
 import { readSteps } from "#perf/history/read-steps.ts";
-import { sayOfStep } from "#perf/history/say-of-step.ts";
+import { storeChangePointStatement } from "#perf/history/store-change-point-statement.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import type { HandlerServices } from "./handler-services.ts";
 
@@ -62,7 +62,7 @@ export function benchmarkHistoryHandlers({
 
     judgeBenchmarkChangePoint: ({ body, caller }) =>
       db.transaction(async (tx) => {
-        const judged = await sayOfStep(tx, body, caller.name, clock.now());
+        const judged = await storeChangePointStatement(tx, body, caller.name, clock.now());
         const { suite, metric, fingerprint, artifact, standing, note } = body;
         await recordAudit(tx, {
           actor: caller.name,

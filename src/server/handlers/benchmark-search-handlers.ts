@@ -1,7 +1,7 @@
 import { recordAudit } from "#access/audit.store.ts";
 import type { benchmarkSearchEndpoints } from "#api/endpoints/benchmark-search-endpoints.ts";
 import { Fault } from "#core/fault.ts";
-import { tellBenchmarkChange } from "#perf/change.store.ts";
+import { notifyBenchmarkChange } from "#perf/change.store.ts";
 import {
   BenchmarkSearchId,
   cancelBenchmarkSearch,
@@ -32,7 +32,7 @@ export function benchmarkSearchHandlers({
           verb: "benchmark",
           detail: { search: started, ...body },
         });
-        await tellBenchmarkChange(tx, body.suite);
+        await notifyBenchmarkChange(tx, body.suite);
         return started;
       });
       return view(id);
@@ -49,7 +49,7 @@ export function benchmarkSearchHandlers({
       const id = searchIdFrom(params.search);
       await db.transaction(async (tx) => {
         if (!(await cancelBenchmarkSearch(tx, id, clock.now()))) return;
-        await tellBenchmarkChange(tx);
+        await notifyBenchmarkChange(tx);
         await recordAudit(tx, {
           actor: caller.name,
           verb: "benchmark",

@@ -2,7 +2,7 @@ import { mayDo } from "#access/require-grant.ts";
 import type { projectEndpoints } from "#api/endpoints/project-endpoints.ts";
 import { cacheTotals } from "#caches/cache-entry.store.ts";
 import { listCaches } from "#caches/list-caches.ts";
-import { forAWhile } from "#core/for-a-while.ts";
+import { cachedFor } from "#core/cached-for.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { projectRemoval } from "../remove-projects.ts";
 import type { HandlerServices } from "./handler-services.ts";
@@ -13,7 +13,7 @@ const countedForMs = 5_000;
 export function projectHandlers(services: HandlerServices): HandlersFor<typeof projectEndpoints> {
   const { db, caches, clock } = services;
   const removal = projectRemoval(services);
-  const totals = forAWhile(
+  const totals = cachedFor(
     countedForMs,
     () => clock.now().getTime(),
     () => cacheTotals(db),

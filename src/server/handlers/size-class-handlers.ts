@@ -2,8 +2,8 @@ import type { Context } from "hono";
 import { stream } from "hono/streaming";
 import { recordAudit } from "#access/audit.store.ts";
 import type { sizeClassEndpoints } from "#api/endpoints/size-class-endpoints.ts";
+import { cachedFor } from "#core/cached-for.ts";
 import { Fault } from "#core/fault.ts";
-import { forAWhile } from "#core/for-a-while.ts";
 import { parseDuration } from "#definitions/duration.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { explainExecution } from "#size-classes/pages/explain-execution.ts";
@@ -12,14 +12,14 @@ import { hoursOfClass } from "#size-classes/pages/hours-of-class.ts";
 import { listKeys, summariesOf } from "#size-classes/pages/list-keys.ts";
 import {
   classesForPage,
-  dearestOn,
   hasOldPrices,
+  mostExpensiveKeys,
   readClassesNow,
   readUsage,
   tableOf,
 } from "#size-classes/pages/read-classes.ts";
 import { changeSettings, type KeptSettings, readSettings } from "#size-classes/settings.store.ts";
-import { usualSettings } from "#size-classes/settings.ts";
+import { defaultSettings } from "#size-classes/settings.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { meanwhile } from "../meanwhile.ts";
 import { traceLines } from "../trace-lines.ts";
@@ -39,7 +39,7 @@ export function sizeClassHandlers(
 ): HandlersFor<typeof sizeClassEndpoints> {
   const { db, clock, queue } = services;
   const ms = () => clock.now().getTime();
-  const classesNow = forAWhile(nowForMs, ms, () =>
+  const classesNow = cachedFor(nowForMs, ms, () =>
     readClassesNow(db, clock.now(), queue.times.leaseMs),
   );
   const used = meanwhile(usageFor, ms, async () =>
@@ -89,7 +89,10 @@ export function sizeClassHandlers(
         others: on.classes.flatMap((one) => (one === own ? [] : [one.sizeClass])),
         class: own,
         hours: hoursOfClass(ran, own.price, clock.now()),
-        keys: await summariesOf(db, await dearestOn(db, table, ranLately, on.name, sizeClass)),
+        keys: await summariesOf(
+          db,
+          await mostExpensiveKeys(db, table, ranLately, on.name, sizeClass),
+        ),
       };
     },
 
@@ -159,7 +162,7 @@ function several(sizeClass: number, having: readonly { readonly name: string }[]
 function settingsForPage({ settings, changed }: KeptSettings) {
   return {
     settings,
-    usual: usualSettings,
+    usual: defaultSettings,
     changedBy: changed?.by ?? null,
     changedAt: changed?.at.toISOString() ?? null,
   };

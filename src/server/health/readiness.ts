@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { open, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { cachedFor } from "#core/cached-for.ts";
 import type { Clock } from "#core/clock.ts";
-import { forAWhile } from "#core/for-a-while.ts";
 import { isFullDisk } from "#core/full-disk.ts";
 import { inTime } from "#core/in-time.ts";
 import type { Db } from "#db/db.ts";
@@ -36,7 +36,7 @@ const usualTimeoutMs = 2_000;
 export function readinessProbe(options: ReadinessOptions): ReadinessProbe {
   const timeoutMs = options.timeoutMs ?? usualTimeoutMs;
   let isDraining = false;
-  const state = forAWhile(
+  const state = cachedFor(
     validMs,
     () => performance.now(),
     () => observe(options, timeoutMs),

@@ -20,7 +20,7 @@ export interface Look {
 
 /** Proxies close silent connections; most wait a minute. */
 const silenceMs = 15_000;
-/** A stream of a caller whose right was taken away ends within this time and that of `believedMs` of callers. */
+/** A stream of a caller whose right was taken away ends within this time and that of `callerCacheMs` of callers. */
 const rightsEveryMs = 5_000;
 
 /** Each stream reads again at every change; only a large company has so many open pages. */

@@ -3,10 +3,10 @@ import { requireRight } from "#access/require-right.ts";
 import { rightOnFarm } from "#core/right.ts";
 import type { Farm } from "./farm.ts";
 import { metricsText } from "./metrics-text.ts";
-import { authenticate, type KnowsCallers, principalOf } from "./principal.ts";
+import { authenticate, type CallerIdentifier, principalOf } from "./principal.ts";
 
 /** The metrics for scrapers. Outside of the API, at `/metrics`, where scrapers expect them. */
-export function metricsRoutes(farm: Pick<Farm, "metricFamilies"> & KnowsCallers): Hono {
+export function metricsRoutes(farm: Pick<Farm, "metricFamilies"> & CallerIdentifier): Hono {
   const routes = new Hono();
 
   routes.get("/metrics", authenticate(farm), async (c) => {

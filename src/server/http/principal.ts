@@ -19,7 +19,7 @@ declare module "hono" {
 }
 
 /** Identifies the caller: by an `Authorization` header, else by the cookie of a signed-in browser. */
-export interface KnowsCallers extends Pick<BrowserSignIn, "identifySession"> {
+export interface CallerIdentifier extends Pick<BrowserSignIn, "identifySession"> {
   identify(
     authorization: string | undefined,
     certificateOf?: string,
@@ -33,7 +33,7 @@ export interface KnowsCallers extends Pick<BrowserSignIn, "identifySession"> {
  * Browsers send a cookie automatically, also for pages of other sites. A request that only a cookie identifies must
  * therefore prove that it comes from a page of this farm. This is checked here for all routes.
  */
-export function authenticate(farm: KnowsCallers): MiddlewareHandler {
+export function authenticate(farm: CallerIdentifier): MiddlewareHandler {
   return async (c, next) => {
     c.set("principal", await callerOf(c, farm));
     c.set("identify", () => callerOf(c, farm));
@@ -41,7 +41,7 @@ export function authenticate(farm: KnowsCallers): MiddlewareHandler {
   };
 }
 
-async function callerOf(c: Context, farm: KnowsCallers): Promise<Principal> {
+async function callerOf(c: Context, farm: CallerIdentifier): Promise<Principal> {
   const authorization = c.req.header("authorization");
   const cookie = c.req.header("cookie");
   const issuedTo = certificateOf((c.env as Partial<HttpBindings> | undefined)?.incoming?.socket);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { diskShortBytes, storeGoal, usualLimitBytes } from "./store-goal.ts";
+import { defaultLimitBytes, diskShortBytes, storeGoal } from "./store-goal.ts";
 
 const gibibyte = 1024 ** 3;
 
 test("without a setting, the store may have three quarters of the disk", () => {
-  expect(usualLimitBytes(100 * gibibyte)).toBe(75 * gibibyte);
+  expect(defaultLimitBytes(100 * gibibyte)).toBe(75 * gibibyte);
 });
 
 test.each([

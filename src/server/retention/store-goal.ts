@@ -11,7 +11,7 @@ const reserveShare = 0.02;
 const mostReserveBytes = 5 * gibibyte;
 
 /** Returns the limit of the store when none is configured. */
-export function usualLimitBytes(diskBytes: number): number {
+export function defaultLimitBytes(diskBytes: number): number {
   return Math.floor(diskBytes * usualShare);
 }
 

@@ -16,7 +16,7 @@ const toleranceSeconds = 30;
 /** A token of a CI system is for one job. A token with a longer life is refused. */
 const longestLifeSeconds = 24 * 60 * 60;
 /** As long as a result for the farm's own tokens is cached, in ms. */
-const believedMs = 2_000;
+const callerCacheMs = 2_000;
 const mostKept = 1_000;
 
 /** Finds the principals of signed tokens from trusted issuers. */
@@ -74,7 +74,7 @@ export function issuedTokenService(
       try {
         const { rule, exp } = await check(parseIssuedToken(text));
         const principal = await rightsOf(db, rule.principal);
-        keeping.set(key, { until: Math.min(now + believedMs, exp * 1_000), principal });
+        keeping.set(key, { until: Math.min(now + callerCacheMs, exp * 1_000), principal });
         return principal;
       } catch (cause) {
         const fault = cause instanceof Fault ? cause : refusal(whyNotGood(cause), cause);

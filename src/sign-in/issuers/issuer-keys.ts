@@ -7,7 +7,7 @@ import { discoveryAddress, whyNoIssuer } from "./issuer-address.ts";
 type KeyFinder = ReturnType<typeof createRemoteJWKSet>;
 
 const timeoutMs = 5_000;
-const believedMs = 10 * 60_000;
+const callerCacheMs = 10 * 60_000;
 /** While an issuer is unreachable, waiting requests do not contact it again. */
 const failureBelievedMs = 5_000;
 /** Tokens that name unknown keys do not cause more frequent requests. */
@@ -30,7 +30,7 @@ export function issuerKeys(fetchFrom: FetchFrom): (issuer: string) => Promise<Ke
     const found = known.get(issuer);
     if (found !== undefined && Date.now() < found.until) return found.keys;
     const keys = discover(issuer, fetchFrom(new URL(issuer).hostname));
-    known.set(issuer, { until: Date.now() + believedMs, keys });
+    known.set(issuer, { until: Date.now() + callerCacheMs, keys });
     keys.catch(() => known.set(issuer, { until: Date.now() + failureBelievedMs, keys }));
     return keys;
   };
@@ -53,7 +53,7 @@ async function discover(issuer: string, call: typeof fetch): Promise<KeyFinder> 
     return createRemoteJWKSet(new URL(discovered.jwks_uri), {
       timeoutDuration: timeoutMs,
       cooldownDuration: cooldownMs,
-      cacheMaxAge: believedMs,
+      cacheMaxAge: callerCacheMs,
       [customFetch]: call,
     });
   } catch (cause) {

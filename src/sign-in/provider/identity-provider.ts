@@ -39,7 +39,7 @@ export interface IdentityProvider {
 /** A user waits for it in front of a blank page. */
 const timeoutSeconds = 10;
 /** The library renews keys; addresses rarely change. */
-const believedMs = 60 * 60_000;
+const callerCacheMs = 60 * 60_000;
 
 /**
  * OpenID Connect with the code flow, PKCE and nonce; the signature of the ID token is checked although it came over
@@ -54,7 +54,7 @@ export function identityProvider(settings: ProviderSettings): IdentityProvider {
   const configuration = (): Promise<oidc.Configuration> => {
     if (known !== undefined && Date.now() < known.until) return known.config;
     const config = discover(settings);
-    const current = { until: Date.now() + believedMs, config };
+    const current = { until: Date.now() + callerCacheMs, config };
     known = current;
     config.catch(() => {
       if (known === current) known = undefined;

@@ -16,7 +16,7 @@ const columns = sql`
 `;
 
 /** Records that a subject signed in; returns undefined at its first sign-in. */
-export async function seeIdentity(
+export async function recordIdentitySignIn(
   tx: Tx,
   issuer: string,
   subject: string,

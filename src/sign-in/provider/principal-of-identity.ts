@@ -2,7 +2,7 @@ import { keepPrincipalAs } from "#access/principal.store.ts";
 import { listTokens } from "#access/token.store.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { insertIdentity, seeIdentity } from "./identity.store.ts";
+import { insertIdentity, recordIdentitySignIn } from "./identity.store.ts";
 import type { ClaimedIdentity } from "./identity-of-claims.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function principalOfIdentity(
   { issuer, subject, name, isVerified }: ClaimedIdentity,
   now: Date,
 ): Promise<string> {
-  const known = await seeIdentity(tx, issuer, subject, now);
+  const known = await recordIdentitySignIn(tx, issuer, subject, now);
   if (known !== undefined) return known.principal;
   // A name that a user can choose freely at the provider must not become `root` here.
   if (!isVerified && (await hasTokens(tx, name, now))) {
@@ -27,7 +27,7 @@ export async function principalOfIdentity(
   await keepPrincipalAs(tx, name, "person");
   if (await insertIdentity(tx, { issuer, subject, principal: name }, now)) return name;
   // Another sign-in of the same user at the same time may have been faster.
-  const meanwhile = await seeIdentity(tx, issuer, subject, now);
+  const meanwhile = await recordIdentitySignIn(tx, issuer, subject, now);
   if (meanwhile !== undefined) return meanwhile.principal;
   throw new Fault(
     "permission_denied",

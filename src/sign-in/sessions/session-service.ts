@@ -10,10 +10,10 @@ import { judgeSession, type SessionTimes, sessionTimes } from "./judge-session.t
 import {
   endSession,
   insertSession,
+  type SessionBasis,
   type StoredSession,
   storedSession,
   touchSession,
-  type Voucher,
 } from "./session.store.ts";
 
 interface LiveSession {
@@ -62,14 +62,14 @@ export interface SessionService {
 export interface NewSignIn {
   readonly principal: string;
   readonly groups: readonly string[];
-  readonly voucher: Voucher;
+  readonly voucher: SessionBasis;
   /** The session cannot be longer than the token or the identity that it is based on. */
   readonly notAfter: Date | null;
   readonly formerSecret: string | undefined;
 }
 
 /** As long as the result for a token is cached; see the registry of callers. */
-const believedMs = 2_000;
+const callerCacheMs = 2_000;
 const mostKept = 1_000;
 
 interface Kept {
@@ -130,7 +130,7 @@ export function sessionService(
       const found = await lookUp(secret);
       // Only valid sessions, so that guesses cannot push them out of the cache.
       if (found.kind === "live") {
-        keeping.set(key, { believedUntil: new Date(now.getTime() + believedMs), found });
+        keeping.set(key, { believedUntil: new Date(now.getTime() + callerCacheMs), found });
       } else keeping.forget(key);
       return found;
     },

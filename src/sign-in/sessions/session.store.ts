@@ -23,7 +23,7 @@ const columns = sql`
 `;
 
 /** The token or identity on which a session is based. */
-export type Voucher =
+export type SessionBasis =
   | { readonly kind: "token"; readonly tokenId: string }
   | { readonly kind: "provider"; readonly issuer: string; readonly subject: string };
 
@@ -31,7 +31,7 @@ interface NewSession {
   readonly fingerprint: SecretFingerprint;
   readonly principal: string;
   readonly groups: readonly string[];
-  readonly voucher: Voucher;
+  readonly voucher: SessionBasis;
   readonly endsAt: Date;
 }
 

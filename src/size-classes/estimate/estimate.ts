@@ -4,7 +4,7 @@ import type { ActionRegimes, SpeedUp } from "./action-regimes.ts";
 import { type ClassDigest, digestOf, type KeyDigest } from "./key-digest.ts";
 import { type LogNormal, quantile, tail } from "./log-normal.ts";
 import { nearLimit } from "./near-limit.ts";
-import { togetherOf } from "./regimes.ts";
+import { combinedRegime } from "./regimes.ts";
 import { onCpus, priorOfScalings, scalingsOfAction, scalingsOfMixture } from "./scaling.ts";
 
 /** When nothing is known: 2 s on one CPU, and one in twenty takes over 25 s. */
@@ -96,7 +96,7 @@ export function estimate(
   const needs = memoryParts(own?.teaches, memory);
   const expectedWorkMs = parts.reduce((sum, part) => sum + part.share * part.expectedMs, 0);
   return {
-    work: togetherOf(parts),
+    work: combinedRegime(parts),
     memory: needs,
     parts,
     scalings: scalingsTogether(parts, expectedWorkMs),
@@ -120,7 +120,7 @@ export function estimate(
         offered,
         own: ownOfClass,
         slowness: expectedMs / expectedWorkMs,
-        duration: togetherOf(durations),
+        duration: combinedRegime(durations),
         expectedMs: Math.max(1, expectedMs),
         memoryRisk: Math.max(
           memoryRisk(needs, memory, offered.memoryBytes),

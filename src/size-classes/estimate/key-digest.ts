@@ -3,7 +3,7 @@ import { historySize, type PastRun } from "../past-run.ts";
 import { type ActionRegimes, ActionSamples } from "./action-regimes.ts";
 import type { LogNormal } from "./log-normal.ts";
 import { Mixture } from "./mixture.ts";
-import { logOutOfMemoryFactor, logStoppedFactor, usualSigma } from "./usual-spread.ts";
+import { defaultSigma, logOutOfMemoryFactor, logStoppedFactor } from "./usual-spread.ts";
 
 /** The weight of runs older than the complete memory of a class: they exist only on rarely used classes. */
 const beforeWindowWeight = 0.1;
@@ -110,8 +110,8 @@ function read(history: KeyHistory): KeyDigest {
 
 /** The runs of many actions, without an order. */
 class ManyActions {
-  readonly #work = new Mixture(usualSigma);
-  readonly #memory = new Mixture(usualSigma);
+  readonly #work = new Mixture(defaultSigma);
+  readonly #memory = new Mixture(defaultSigma);
 
   /** @param logWork and so on: as in `ActionSamples`. */
   add(

@@ -10,8 +10,8 @@ export class Mixture {
   #squares = 0;
   readonly #usualVariance: number;
 
-  constructor(usualSigma: number) {
-    this.#usualVariance = usualSigma * usualSigma;
+  constructor(defaultSigma: number) {
+    this.#usualVariance = defaultSigma * defaultSigma;
   }
 
   add(logarithm: number, weight: number): void {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Regimes, regimesOf, togetherOf } from "./regimes.ts";
+import { combinedRegime, type Regimes, regimesOf } from "./regimes.ts";
 
 function regimes(values: readonly number[], persistence = 0): Regimes {
   const logarithms = Float64Array.from(values, Math.log);
@@ -46,8 +46,8 @@ test("a new regime is expected to last with the given persistence", () => {
 });
 
 test("a quantity that varies more is less certain", () => {
-  const steady = togetherOf(regimes([10, 10, 10, 10, 10, 10]).all);
-  const varying = togetherOf(regimes([10, 15, 7, 12, 6, 14]).all);
+  const steady = combinedRegime(regimes([10, 10, 10, 10, 10, 10]).all);
+  const varying = combinedRegime(regimes([10, 15, 7, 12, 6, 14]).all);
 
   expect(varying.sigma).toBeGreaterThan(1.4 * steady.sigma);
 });

@@ -1,5 +1,5 @@
 import type { LogNormal } from "./log-normal.ts";
-import { usualSigma } from "./usual-spread.ts";
+import { defaultSigma } from "./usual-spread.ts";
 
 /**
  * Values that differ by more than a factor of two belong to different regimes: three deviations of the usual variation.
@@ -103,7 +103,7 @@ export function regimesOf(
       const usual = (1 - persistence) * (of.often / often) + (place === last ? persistence : 0);
       const squares = Math.max(0, of.squares - of.weight * mu * mu);
       const variance =
-        (squares + usualWeight * usualSigma * usualSigma) / (of.weight + usualWeight);
+        (squares + usualWeight * defaultSigma * defaultSigma) / (of.weight + usualWeight);
       return {
         share: (of.followed + usualTransitions * usual) / (followed + usualTransitions),
         weight: of.weight,
@@ -161,7 +161,7 @@ function placeAll(logarithms: Float64Array): number {
 }
 
 /** Returns all regimes as one distribution, with the same mean and variance of logarithms. */
-export function togetherOf(
+export function combinedRegime(
   parts: readonly { readonly share: number; readonly spread: LogNormal }[],
 ): LogNormal {
   let mu = 0;

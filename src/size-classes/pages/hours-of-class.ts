@@ -1,12 +1,12 @@
 import type { SizeClassDetail } from "#api/size-class.ts";
-import type { RanOn } from "#execution/sizing/size-class-usage.store.ts";
+import type { ClassUsageRow } from "#execution/sizing/size-class-usage.store.ts";
 
 const hourMs = 3_600_000;
 const shown = 24;
 
 /** Returns the last 24 hours, oldest first, including empty ones. */
 export function hoursOfClass(
-  ran: readonly Pick<RanOn, "hour" | "runs" | "ms">[],
+  ran: readonly Pick<ClassUsageRow, "hour" | "runs" | "ms">[],
   price: number,
   now: Date,
 ): SizeClassDetail["hours"] {

@@ -4,18 +4,18 @@ import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
 import { workerOffers } from "#execution/claiming/worker-offers.store.ts";
 import { queuedWork, workersUp } from "#execution/sizing/size-class-offers.store.ts";
 import {
+  type ClassUsageRow,
   costOfKeys,
   endedLately,
   type KeyCost,
-  type Lately,
   type Price,
-  type RanOn,
+  type RecentExecutions,
   ranOn,
   type SavedOn,
   savedOn,
 } from "#execution/sizing/size-class-usage.store.ts";
 import { declaredClasses } from "../declared-classes.store.ts";
-import { usualStartDelayMs } from "../offered-classes.ts";
+import { defaultStartDelayMs } from "../offered-classes.ts";
 import {
   type ClassesNow,
   type ClassTable,
@@ -35,9 +35,9 @@ const mostKeysOfClass = 20;
 
 /** The executions within a day, and their cost. Takes a second on a large farm: cache it. */
 export interface Usage {
-  readonly lately: Lately;
+  readonly lately: RecentExecutions;
   readonly window: SizeClassWindow;
-  readonly ran: readonly RanOn[];
+  readonly ran: readonly ClassUsageRow[];
   readonly prices: readonly Price[];
   readonly saved: readonly SavedOn[];
   /** The most expensive first. */
@@ -58,7 +58,7 @@ export async function readClassesNow(db: Db, now: Date, leaseMs: number): Promis
 }
 
 export function tableOf(classes: ClassesNow): ClassTable {
-  return classTable(classes, usualStartDelayMs);
+  return classTable(classes, defaultStartDelayMs);
 }
 
 export async function readUsage(db: Db, now: Date, table: ClassTable): Promise<Usage> {
@@ -96,7 +96,7 @@ export function classesForPage(now: ClassesNow, usage: Usage): SizeClasses {
 }
 
 /** Returns the most expensive keys on one class of a platform. */
-export function dearestOn(
+export function mostExpensiveKeys(
   db: Db,
   table: ClassTable,
   { lately, prices }: Usage,

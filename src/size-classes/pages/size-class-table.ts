@@ -2,7 +2,7 @@ import type { SizeClassNow, SizeClassPlatform, SizeClassSaved } from "#api/size-
 import { Platform } from "#core/platform.ts";
 import type { WorkerOffer } from "#execution/claiming/worker-offers.store.ts";
 import type { QueuedWork } from "#execution/sizing/size-class-offers.store.ts";
-import type { Price, RanOn, SavedOn } from "#execution/sizing/size-class-usage.store.ts";
+import type { ClassUsageRow, Price, SavedOn } from "#execution/sizing/size-class-usage.store.ts";
 import { offeredClassesView, type SizeClassFacts } from "../offered-classes-view.ts";
 import type { OfferedClass } from "../strategy.ts";
 import { type PlatformGroup, type PlatformGroups, platformGroups } from "./platform-groups.ts";
@@ -16,7 +16,7 @@ export interface ClassTable {
   readonly groups: PlatformGroups;
   offered(group: PlatformGroup): readonly OfferedClass[];
   priceOn(group: PlatformGroup, sizeClass: number): number;
-  groupOf(ran: Pick<RanOn, "requirements" | "workerPlatform">): PlatformGroup;
+  groupOf(ran: Pick<ClassUsageRow, "requirements" | "workerPlatform">): PlatformGroup;
 }
 
 /** Returns the classes, their size and their price, without their executions. */
@@ -40,7 +40,7 @@ export function classTable(now: ClassesNow, startDelayMs: number): ClassTable {
 }
 
 /** Returns a price for each class on which an execution ran or could have run. */
-export function pricesOf(table: ClassTable, ran: readonly RanOn[]): Price[] {
+export function pricesOf(table: ClassTable, ran: readonly ClassUsageRow[]): Price[] {
   const kinds = new Map(
     ran.map(({ requirements, workerPlatform }) => [
       JSON.stringify([requirements, workerPlatform]),
@@ -76,7 +76,7 @@ export function sumOfSaved(some: readonly SizeClassSaved[]): SizeClassSaved {
 export function platformsForPage(
   now: ClassesNow,
   table: ClassTable,
-  ran: readonly RanOn[],
+  ran: readonly ClassUsageRow[],
   saved: readonly SavedOn[],
 ): SizeClassPlatform[] {
   const ranIn = ran.map((each) => ({ ...each, group: table.groupOf(each) }));
@@ -119,7 +119,7 @@ interface Parts {
   readonly group: PlatformGroup;
   readonly now: ClassesNow;
   readonly table: ClassTable;
-  readonly ran: readonly RanOn[];
+  readonly ran: readonly ClassUsageRow[];
   readonly saved: readonly SavedOn[];
   readonly queued: readonly QueuedWork[];
 }

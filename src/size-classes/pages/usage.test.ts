@@ -10,8 +10,8 @@ import { hoursOfClass } from "./hours-of-class.ts";
 import { listKeys } from "./list-keys.ts";
 import {
   classesForPage,
-  dearestOn,
   hasOldPrices,
+  mostExpensiveKeys,
   readClassesNow,
   readUsage,
   tableOf,
@@ -251,10 +251,10 @@ test("the most expensive keys of a class are those that ran there", async () => 
   await threeKeys();
   const { usage, table } = await read();
 
-  const on2 = await dearestOn(db, table, usage, "OSFamily=linux", 2);
+  const on2 = await mostExpensiveKeys(db, table, usage, "OSFamily=linux", 2);
 
   expect(on2).toMatchObject([{ key: "a:dear", cost: 18 }]);
-  expect(await dearestOn(db, table, usage, "OSFamily=plan9", 2)).toEqual([]);
+  expect(await mostExpensiveKeys(db, table, usage, "OSFamily=plan9", 2)).toEqual([]);
 });
 
 test("empty hours are included, and the latest is the present one", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { usualSettings } from "../settings.ts";
+import { defaultSettings } from "../settings.ts";
 import { adrStrategy } from "./adr.ts";
 import {
   aFullHistory,
@@ -10,7 +10,7 @@ import {
   timedOutAfter,
 } from "./baseline.fixture.ts";
 
-const adr = adrStrategy(usualSettings);
+const adr = adrStrategy(defaultSettings);
 const aMinute = succeededIn(60_000);
 
 test("a new action is tried on the smallest class within the minimum acceptable time", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runEnds } from "../past-run.ts";
-import { usualSettings } from "../settings.ts";
+import { defaultSettings } from "../settings.ts";
 import type { Situation, Strategy } from "../strategy.ts";
 import { adrStrategy } from "./adr.ts";
 import { anEndedRun, aSituation } from "./baseline.fixture.ts";
@@ -12,8 +12,8 @@ import { smallestStrategy } from "./smallest.ts";
 const baselines: readonly Strategy[] = [
   smallestStrategy,
   largestStrategy,
-  adrStrategy(usualSettings),
-  pagerankStrategy(usualSettings),
+  adrStrategy(defaultSettings),
+  pagerankStrategy(defaultSettings),
 ];
 
 const pastRun = fc.record({

@@ -10,11 +10,11 @@ import {
   type Work,
 } from "../estimate/runs.fixture.ts";
 import type { KeyHistory } from "../key-history.ts";
-import { usualSettings } from "../settings.ts";
+import { defaultSettings } from "../settings.ts";
 import type { EndedRun, Next } from "../strategy.ts";
 import { grangeStrategy } from "./grange.ts";
 
-const grange = grangeStrategy(usualSettings);
+const grange = grangeStrategy(defaultSettings);
 const hour = 3_600_000;
 const serial: Work = { serialMs: 20_000 };
 const parallel: Work = { serialMs: 2_000, parallelMs: 38_000, width: 32 };

@@ -2,7 +2,7 @@ import type { Alternative, Choice, Reason } from "../choice.ts";
 import { bandOf, type Estimate } from "../estimate/estimate.ts";
 import type { SizeClassSettings } from "../settings.ts";
 import type { Situation } from "../strategy.ts";
-import { type Prospect, priceOfWaiting } from "./grange-price.ts";
+import { type CostedPath, priceOfWaiting } from "./grange-price.ts";
 import { hedgeOf, timeoutOn } from "./grange-time.ts";
 import { remarkOf } from "./grange-words.ts";
 
@@ -16,7 +16,7 @@ export function choiceOf(
   situation: Situation,
   settings: SizeClassSettings,
   known: Estimate,
-  prospects: readonly Prospect[],
+  prospects: readonly CostedPath[],
   chosen: number,
   reason: Reason,
   options: { readonly timeoutMs?: number; readonly mayHedge?: boolean } = {},
@@ -43,7 +43,7 @@ export function choiceOf(
   };
 }
 
-function alternativeOf({ estimate: on, total, risk }: Prospect): Alternative {
+function alternativeOf({ estimate: on, total, risk }: CostedPath): Alternative {
   const remark = remarkOf(on);
   return {
     sizeClass: on.offered.sizeClass,

@@ -1,5 +1,5 @@
 import type { Estimate } from "../estimate/estimate.ts";
-import { type Prospect, worthOfKnowing, worthOfSeeing } from "./grange-price.ts";
+import { type CostedPath, valueOfFullKnowledge, valueOfOneRun } from "./grange-price.ts";
 
 /** The number of future executions of an action that is assumed: as many as there were, up to this limit. */
 const mostToCome = 30;
@@ -17,7 +17,7 @@ export interface Explored {
 export function exploredInstead(
   known: Estimate,
   waiting: number,
-  prospects: readonly Prospect[],
+  prospects: readonly CostedPath[],
   cheapest: number,
 ): Explored | undefined {
   const toCome = Math.min(mostToCome, known.own?.runs ?? 0);
@@ -28,8 +28,8 @@ export function exploredInstead(
     if (place !== cheapest) leastExtra = Math.min(leastExtra, total - least.total);
   });
   // Usually true, and cheaper to check than the information from each class.
-  if (worthOfKnowing(known, waiting) * toCome <= leastExtra) return undefined;
-  const worths = worthOfSeeing(known, waiting);
+  if (valueOfFullKnowledge(known, waiting) * toCome <= leastExtra) return undefined;
+  const worths = valueOfOneRun(known, waiting);
   const worthAt = (place: number) => (worths[place] ?? 0) * toCome;
   let best: Explored | undefined;
   for (let place = 0; place < prospects.length; place++) {

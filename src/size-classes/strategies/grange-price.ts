@@ -20,7 +20,7 @@ const mostPaidWaitMs = 60_000;
 const hopeless = 0.95;
 
 /** The path that starts on a class and moves to larger ones after each failure. */
-export interface Prospect extends Path {
+export interface CostedPath extends Path {
   readonly estimate: ClassEstimate;
   /** The probability that the first run fails there. */
   readonly risk: number;
@@ -49,7 +49,7 @@ export function prospectsOf(
   waiting: number,
   /** The probability that it fails everywhere: on a smaller class it would then run once more on the largest. */
   failsAnyway = 0,
-): Prospect[] {
+): CostedPath[] {
   const { classes } = estimate;
   const greatest = classes.at(-1);
   const onceMore =
@@ -125,7 +125,7 @@ function pathOver(
 }
 
 /** Returns the value of complete knowledge about the scaling, per later execution: more than any run can show. */
-export function worthOfKnowing({ classes, parts }: Estimate, waiting: number): number {
+export function valueOfFullKnowledge({ classes, parts }: Estimate, waiting: number): number {
   const tables = classes.map(({ offered }) => onCpus(offered.cpus));
   const perMs = classes.map(({ offered, memoryRisk }) =>
     memoryRisk < hopeless ? offered.price + waiting : Number.POSITIVE_INFINITY,
@@ -155,7 +155,7 @@ export function worthOfKnowing({ classes, parts }: Estimate, waiting: number): n
  * of each group is used. The value is the saving compared with the same class for all, weighted with the share of the
  * regime. The other regimes stay unknown.
  */
-export function worthOfSeeing({ classes, parts }: Estimate, waiting: number): Float64Array {
+export function valueOfOneRun({ classes, parts }: Estimate, waiting: number): Float64Array {
   const worth = new Float64Array(classes.length);
   const perMs = classes.map(({ offered, memoryRisk }) =>
     memoryRisk < hopeless ? offered.price + waiting : Number.POSITIVE_INFINITY,

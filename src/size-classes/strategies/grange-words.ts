@@ -1,7 +1,7 @@
 import type { ClassEstimate, Estimate } from "../estimate/estimate.ts";
 import { counted, percent, seconds } from "./figures-in-words.ts";
 import type { Explored } from "./grange-explore.ts";
-import type { Prospect } from "./grange-price.ts";
+import type { CostedPath } from "./grange-price.ts";
 
 /** 12.4, 0.03, 1540: only significant digits. */
 function amount(cost: number): string {
@@ -13,7 +13,7 @@ function amount(cost: number): string {
 /** "It takes about 12 s there, at a cost with delay of 48; class 2 would save 1 s for 11 more." */
 export function cheapestText(
   known: Estimate,
-  prospects: readonly Prospect[],
+  prospects: readonly CostedPath[],
   cheapest: number,
 ): string {
   const chosen = prospects[cheapest];
@@ -24,7 +24,7 @@ export function cheapestText(
 
 export function exploringText(
   known: Estimate,
-  prospects: readonly Prospect[],
+  prospects: readonly CostedPath[],
   { place, extra, worth, toCome }: Explored,
   cheapest: number,
 ): string {
@@ -33,11 +33,11 @@ export function exploringText(
   return `To see how it runs on class ${chosenClass} costs ${amount(extra / 1000)} more than class ${cheapestClass}, and may save ${amount(worth / 1000)} in the ${counted(toCome, "execution")} to be expected${from(known)}.`;
 }
 
-function inShort({ estimate: on, total }: Prospect): string {
+function inShort({ estimate: on, total }: CostedPath): string {
   return `It takes about ${seconds(on.expectedMs)} there, at a cost with delay of ${amount(total / 1000)}`;
 }
 
-function against(chosen: Prospect, other: Prospect): string {
+function against(chosen: CostedPath, other: CostedPath): string {
   const name = `class ${other.estimate.offered.sizeClass}`;
   if (other.estimate.memoryRisk > 0.5) return `${name} lacks memory`;
   const sooner = chosen.delayMs - other.delayMs;
@@ -53,8 +53,8 @@ function from(known: Estimate): string {
   return ", without data about it";
 }
 
-function nextBest(prospects: readonly Prospect[], chosen: number): Prospect | undefined {
-  let best: Prospect | undefined;
+function nextBest(prospects: readonly CostedPath[], chosen: number): CostedPath | undefined {
+  let best: CostedPath | undefined;
   for (let i = 0; i < prospects.length; i++) {
     const each = prospects[i];
     if (i === chosen || each === undefined) continue;

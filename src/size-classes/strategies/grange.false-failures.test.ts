@@ -5,7 +5,7 @@ import { randomFrom } from "#simulate/random.ts";
 import { simulate } from "#simulate/simulate.ts";
 import { durationOn, type Trace } from "#simulate/trace.ts";
 import { standardTraces } from "#simulate/traces/standard-traces.ts";
-import { usualSettings } from "../settings.ts";
+import { defaultSettings } from "../settings.ts";
 import { grangeStrategy } from "./grange.ts";
 
 /**
@@ -38,7 +38,7 @@ test.each(["code-change", "memory-outliers"])(
 
     const figures = figuresOf(
       trace,
-      simulate(trace, chooserOf(grangeStrategy(usualSettings)), 1),
+      simulate(trace, chooserOf(grangeStrategy(defaultSettings)), 1),
       1,
     );
 

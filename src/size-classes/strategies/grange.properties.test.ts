@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ended, GiB, history, ran, seedClasses, situation } from "../estimate/runs.fixture.ts";
 import type { KeyHistory } from "../key-history.ts";
-import { SizeClassSettings, usualSettings } from "../settings.ts";
+import { defaultSettings, SizeClassSettings } from "../settings.ts";
 import type { EndedRun, Situation } from "../strategy.ts";
 import { grangeStrategy } from "./grange.ts";
 
-const grange = grangeStrategy(usualSettings);
+const grange = grangeStrategy(defaultSettings);
 const hour = 3_600_000;
 
 const sizeClass = fc.constantFrom(1, 2, 4, 8);

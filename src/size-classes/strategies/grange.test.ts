@@ -9,10 +9,10 @@ import {
   times,
   type Work,
 } from "../estimate/runs.fixture.ts";
-import { SizeClassSettings, usualSettings } from "../settings.ts";
+import { defaultSettings, SizeClassSettings } from "../settings.ts";
 import { grangeStrategy } from "./grange.ts";
 
-const grange = grangeStrategy(usualSettings);
+const grange = grangeStrategy(defaultSettings);
 const hour = 3_600_000;
 const serial: Work = { serialMs: 20_000 };
 const parallel: Work = { serialMs: 400, parallelMs: 39_600, width: 32 };

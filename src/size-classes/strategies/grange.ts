@@ -6,7 +6,7 @@ import { greatestOf } from "./class-at.ts";
 import { afterRun } from "./grange-afterwards.ts";
 import { choiceOf } from "./grange-choice.ts";
 import { exploredInstead } from "./grange-explore.ts";
-import { type Prospect, priceOfWaiting, prospectsOf } from "./grange-price.ts";
+import { type CostedPath, priceOfWaiting, prospectsOf } from "./grange-price.ts";
 import { cheapestText, exploringText, failedLatelyText } from "./grange-words.ts";
 
 /** docs/size-classes.md, "How `grange` chooses"; the reasons: docs/decisions/0028-choosing-size-classes.md. */
@@ -42,7 +42,7 @@ function choose(situation: Situation, settings: SizeClassSettings): Choice {
   return choiceOf(situation, settings, known, prospects, chosen, reason);
 }
 
-function cheapestOf(prospects: readonly Prospect[]): number {
+function cheapestOf(prospects: readonly CostedPath[]): number {
   let cheapest = 0;
   for (let i = 1; i < prospects.length; i++)
     if ((prospects[i]?.total ?? 0) < (prospects[cheapest]?.total ?? 0)) cheapest = i;

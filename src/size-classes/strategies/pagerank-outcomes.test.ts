@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { usualSettings } from "../settings.ts";
+import { defaultSettings } from "../settings.ts";
 import { failed, succeededIn, timedOutAfter } from "./baseline.fixture.ts";
 import { limitsOf, normalised } from "./pagerank-outcomes.ts";
 
@@ -10,21 +10,21 @@ test.each([
   { sizeClass: 2, acceptable: 120 },
   { sizeClass: 4, acceptable: 84.9 },
 ])("a median of 60 s on class 8 makes $acceptable s acceptable on class $sizeClass", (row) => {
-  const limits = limitsOf(row.sizeClass, 8, 60_000, halfAnHour, usualSettings);
+  const limits = limitsOf(row.sizeClass, 8, 60_000, halfAnHour, defaultSettings);
 
   expect(Number((limits.acceptableMs / 1000).toFixed(1))).toBe(row.acceptable);
   expect(limits.timeoutMs).toBe(limits.acceptableMs * 1.5);
 });
 
 test("a fast action gets the minimum timeout", () => {
-  const limits = limitsOf(4, 8, 100, halfAnHour, usualSettings);
+  const limits = limitsOf(4, 8, 100, halfAnHour, defaultSettings);
 
   expect(limits.timeoutMs).toBe(10_000);
   expect(limits.acceptableMs).toBe(100 * Math.SQRT2);
 });
 
 test("a short timeout reduces the acceptable time", () => {
-  const limits = limitsOf(1, 8, 60_000, 90_000, usualSettings);
+  const limits = limitsOf(1, 8, 60_000, 90_000, defaultSettings);
 
   expect(limits).toMatchObject({ timeoutMs: 90_000, acceptableMs: 60_000 });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { usualSettings } from "../settings.ts";
+import { defaultSettings } from "../settings.ts";
 import {
   aFullHistory,
   anEndedRun,
@@ -14,7 +14,7 @@ import { transitions } from "./pagerank-comparison.ts";
 import { planOf } from "./pagerank-plan.ts";
 import { powerIteration } from "./power-iteration.ts";
 
-const pagerank = pagerankStrategy(usualSettings);
+const pagerank = pagerankStrategy(defaultSettings);
 const aboutAMinute = (place: number) => 60_000 + place * 100;
 const second = [succeededIn(1_000)];
 
@@ -151,7 +151,7 @@ test("stores the result of the iteration, and continues from there", () => {
   const { pageRank } = pagerank.choose(aSituation(runs));
   if (pageRank === undefined) throw new Error("nothing to remember");
 
-  const warm = planOf(aSituation(runs, { pageRank }), usualSettings);
+  const warm = planOf(aSituation(runs, { pageRank }), defaultSettings);
 
   expect([...pageRank.keys()]).toEqual([1, 2, 4, 8]);
   expect([...pageRank.values()]).toEqual(cold.probabilities);
@@ -204,7 +204,7 @@ test("a failure on the largest class boosts the key for a day, even after a succ
 });
 
 function ranked(runs: Parameters<typeof aSituation>[0], sizeClasses = [1, 2, 4, 8]) {
-  const plan = planOf(aSituation(runs, { sizeClasses }), usualSettings);
+  const plan = planOf(aSituation(runs, { sizeClasses }), defaultSettings);
   if (plan.kind !== "ranked") throw new Error(`the plan is ${plan.kind}`);
   return plan;
 }

@@ -58,11 +58,17 @@ function below(mountPoint: string, root: string, path: string): string {
 /** A shell that joins the groups itself before it becomes the command, so that the command is never outside of them. */
 export function inCgroups(directories: readonly string[], argv: readonly string[]): string[] {
   const join = directories.map((directory) => `echo 0 >${quoteForShell(directory)}/cgroup.procs`);
-  return ["sh", "-c", `${firstToEnd}; ${join.join(" && ")} && exec "$@"`, "sh", ...argv];
+  return [
+    "sh",
+    "-c",
+    `${endFirstWhenOutOfMemory}; ${join.join(" && ")} && exec "$@"`,
+    "sh",
+    ...argv,
+  ];
 }
 
 /** If the machine itself runs out of memory, the kernel ends jobs before the farm's processes. */
-export const firstToEnd = "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :";
+export const endFirstWhenOutOfMemory = "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :";
 
 /**
  * Returns the text of a file of a virtual file system; empty when the file does not exist.

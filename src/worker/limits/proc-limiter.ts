@@ -4,7 +4,7 @@ import { rest } from "#core/resting.ts";
 import { startTimeOf } from "#machine/owner.ts";
 import { processNumbers } from "#machine/process-numbers.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
-import { firstToEnd, killQuietly } from "./cgroup-files.ts";
+import { endFirstWhenOutOfMemory, killQuietly } from "./cgroup-files.ts";
 import { lackOfMemory } from "./lack-of-memory.ts";
 import {
   type GroupPlace,
@@ -17,7 +17,7 @@ import { machineSize } from "./machine-size.ts";
 import { nextLookMs } from "./memory-pace.ts";
 import { killsOnMachine } from "./process-memory.ts";
 import { processesMarked, ticksPerSecond } from "./process-tree.ts";
-import { TreeLook } from "./tree-look.ts";
+import { ProcessTreeScan } from "./process-tree-scan.ts";
 import { memoryOfTree } from "./tree-memory.ts";
 
 /** The pause between two rounds of killing, in ms. */
@@ -51,7 +51,7 @@ function watchedTree(
   const ticks = new Map<string, { readonly user: number; readonly system: number }>();
   const numbers = processNumbers();
   let root = 0;
-  let tree = new TreeLook(root);
+  let tree = new ProcessTreeScan(root);
   let peak = 0;
   let endedFor: "memory" | "processes" | undefined;
   let killsBefore = 0;
@@ -101,7 +101,7 @@ function watchedTree(
     },
     began(pid) {
       root = pid;
-      tree = new TreeLook(numbers.inProc(pid) ?? 0);
+      tree = new ProcessTreeScan(numbers.inProc(pid) ?? 0);
       killsBefore = killsOnMachine();
       beganAt = performance.now();
       lookAndGoOn();
@@ -143,7 +143,7 @@ const notCounted = { pageReclaims: 0, pageFaults: 0, readBytes: 0, writtenBytes:
 
 /** Returns the bytes of memory that the processes of a tree use together. */
 function memoryHeld(
-  tree: TreeLook,
+  tree: ProcessTreeScan,
   members: readonly { readonly pid: number }[],
   options: Parameters<typeof memoryOfTree>[1],
 ): number {
@@ -163,7 +163,7 @@ function memoryHeld(
  * environments.
  */
 async function killTree(
-  tree: TreeLook,
+  tree: ProcessTreeScan,
   scratch: string,
   numberOfSignals: (pid: number) => number | undefined,
 ): Promise<void> {
@@ -186,7 +186,7 @@ async function killTree(
 function timedCommand(argv: readonly string[], timesFile: string): string[] {
   // The shell's message about a signal that ended the command must not get into the log of the job.
   const run = 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); c=$?';
-  const script = `${firstToEnd}; ${run}; times >${quoteForShell(timesFile)}; exit $c`;
+  const script = `${endFirstWhenOutOfMemory}; ${run}; times >${quoteForShell(timesFile)}; exit $c`;
   return ["sh", "-c", script, "sh", ...argv];
 }
 

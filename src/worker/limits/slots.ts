@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { toolPath } from "../tool-path.ts";
 import { chooseCpus, cpusFor } from "./choose-cpus.ts";
 import { claimCpus } from "./claimed-cpus.ts";
-import { CpuBook } from "./cpu-book.ts";
+import { CpuAssignments } from "./cpu-assignments.ts";
 import { cpuListText } from "./cpu-list.ts";
 import type { Limiter } from "./limits.ts";
 import { coresOf, usableCpus } from "./machine-size.ts";
@@ -12,7 +12,7 @@ import { slotOf, slotShareText } from "./slot-share.ts";
 
 /** The shares of a worker's slots, and their CPUs. */
 interface Slots {
-  readonly book: CpuBook;
+  readonly book: CpuAssignments;
   readonly taskset: string | undefined;
   /** The description for people. */
   told(limiter: Limiter): string;
@@ -41,7 +41,7 @@ export async function openSlots(settings: SlotSettings): Promise<Slots> {
   const own = claimed?.cpus ?? all;
   const taskset = findTaskset(toolPath(path), all[0] ?? 0);
   return {
-    book: new CpuBook(own, cores),
+    book: new CpuAssignments(own, cores),
     taskset,
     told: (limiter) => {
       const gives = slotShareText(slotOf({ cpus: share, memoryBytes, diskBytes }));

@@ -12,7 +12,7 @@ import type { NodeProperties } from "#proto/build/bazel/remote/execution/v2/remo
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { DeclaredOutput } from "./declared-outputs.ts";
 import { digestOfFile } from "./digest-of-file.ts";
-import { type OutputLimits, usualOutputLimits } from "./output-limits.ts";
+import { defaultOutputLimits, type OutputLimits } from "./output-limits.ts";
 import { propertiesOf, type WantedProperties } from "./output-properties.ts";
 
 /** One declared output that exists. `path` is written as in the command. */
@@ -70,7 +70,7 @@ export async function collectOutputs(
   {
     digestFunction = "sha256",
     properties,
-    limits = usualOutputLimits,
+    limits = defaultOutputLimits,
     signal,
   }: CollectOptions = {},
 ): Promise<CollectedOutputs> {

@@ -13,7 +13,7 @@ export interface OutputLimits {
 const gibibyte = 1024 ** 3;
 
 /** More than container images and packages of debug symbols usually need. */
-export const usualOutputLimits: OutputLimits = {
+export const defaultOutputLimits: OutputLimits = {
   maxEntries: 500_000,
   maxBytesOfEach: 8 * gibibyte,
   maxBytesOfAll: 16 * gibibyte,
@@ -26,7 +26,7 @@ export function outputLimitsWithin(
 ): OutputLimits {
   const own = ownBytes ?? Number.POSITIVE_INFINITY;
   return {
-    ...usualOutputLimits,
+    ...defaultOutputLimits,
     maxBytesOfEach: Math.min(own, worker.outputLimitBytes),
     maxBytesOfAll: Math.min(own, worker.allOutputsLimitBytes),
   };

@@ -18,7 +18,7 @@ import { pingPayload } from "./webhook-payloads.ts";
 import { webhookSender } from "./webhook-sender.ts";
 
 /** The permissions that Grange's app needs and `grange forge test` checks. */
-const usualPermissions = {
+const defaultPermissions = {
   metadata: "read",
   contents: "read",
   issues: "read",
@@ -65,7 +65,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}): Promise<
     ledger: [],
     users: new Map(),
     installations: new Map(),
-    permissions: options.permissions ?? usualPermissions,
+    permissions: options.permissions ?? defaultPermissions,
     events: options.events ?? usualEvents,
     webhook: { url: undefined, secret: undefined },
     faults: { ...noFaults, ...options.faults },

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { ChangePointView, SayOfChangePoint, Series } from "#api/benchmark-history.ts";
+import type { ChangePointStatement, ChangePointView, Series } from "#api/benchmark-history.ts";
 import { Modal } from "../../parts/modal.tsx";
 import { Ago } from "../../parts/times.tsx";
 import { changeText, isWorse, valueText } from "../benchmarks/figure-text.ts";
@@ -21,7 +21,7 @@ const standings: Readonly<Record<ChangePointView["standing"], string>> = {
 /** The steps of the series, and people's statements about them. */
 export function ChangePoints({ series, onSearch }: Props) {
   const { changePoints, metric, suite } = series;
-  const [said, setSaid] = useState<Omit<SayOfChangePoint, "note">>();
+  const [said, setSaid] = useState<Omit<ChangePointStatement, "note">>();
   return (
     <section aria-label="Change points">
       <h2>Steps</h2>
@@ -122,7 +122,7 @@ export function ChangePoints({ series, onSearch }: Props) {
 }
 
 function SayDialog(props: {
-  readonly said: Omit<SayOfChangePoint, "note">;
+  readonly said: Omit<ChangePointStatement, "note">;
   readonly onClose: () => void;
 }) {
   const { said, onClose } = props;

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { SayOfChangePoint, Series, StartBenchmarkSearch } from "#api/benchmark-history.ts";
+import type { ChangePointStatement, Series, StartBenchmarkSearch } from "#api/benchmark-history.ts";
 import { benchmarkHistoryEndpoints } from "#api/endpoints/benchmark-history-endpoints.ts";
 import { benchmarkSearchEndpoints } from "#api/endpoints/benchmark-search-endpoints.ts";
 import { call } from "../../farm/ask.ts";
@@ -33,7 +33,7 @@ export const seriesQuery = ({ samples = false, ...asked }: RequestedSeries) =>
         : undefined,
   });
 
-export const sayOfChangePoint = (said: SayOfChangePoint) =>
+export const sayOfChangePoint = (said: ChangePointStatement) =>
   call(benchmarkHistoryEndpoints.judgeBenchmarkChangePoint, { body: said });
 
 export const startBenchmarkSearch = (asked: StartBenchmarkSearch) =>

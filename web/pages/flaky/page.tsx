@@ -5,7 +5,7 @@ import { usePageTitle } from "../../parts/page-title.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
 import { flakyQuery } from "./load.ts";
-import { type FlakySearch, periods, usualDays } from "./search.ts";
+import { defaultDays, type FlakySearch, periods } from "./search.ts";
 import "./flaky.css";
 
 /** Jobs and actions of which one and the same had different outcomes. */
@@ -16,7 +16,7 @@ export function FlakyPage() {
   usePageTitle("Flaky");
   const change = (next: FlakySearch) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
-  const days = search.days ?? usualDays;
+  const days = search.days ?? defaultDays;
   const repositories = [...new Set(data.entries.map(({ repository }) => repository))];
   return (
     <div className="page flaky-page">

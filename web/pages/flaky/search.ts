@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 export const periods = [1, 7, 14, 30, 90] as const;
-export const usualDays = 14;
+export const defaultDays = 14;
 
 export const FlakySearch = z.object({
   repository: z.string().optional().catch(undefined),

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import type { GranaryBuildReport, LateBecause, RequestedResult } from "#api/granary.ts";
+import type { GranaryBuildReport, LateReason, RequestedResult } from "#api/granary.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
@@ -10,8 +10,8 @@ import { shownText } from "../../parts/shown-text.ts";
 import type { GranaryBuildSearch } from "../granary/search.ts";
 import {
   becauseAdvice,
-  becauseWords,
   countText,
+  lateReasonTexts,
   sourceSentences,
   sources,
   sourceWords,
@@ -75,7 +75,7 @@ export function RequestedList({ build }: { readonly build: GranaryBuildReport })
                   change({ because: search.because === because ? undefined : because })
                 }
               >
-                {count.toLocaleString("en")} × {becauseWords[because]}
+                {count.toLocaleString("en")} × {lateReasonTexts[because]}
               </button>{" "}
               <span className="faint">{becauseAdvice[because]}</span>
             </li>
@@ -109,8 +109,8 @@ function isShown({ because, key, namespace, source }: RequestedResult, search: G
 /** Returns the reasons, the most frequent first. */
 function countReasons(
   asked: readonly RequestedResult[],
-): readonly (readonly [LateBecause, number])[] {
-  const counts = new Map<LateBecause, number>();
+): readonly (readonly [LateReason, number])[] {
+  const counts = new Map<LateReason, number>();
   for (const { because } of asked) {
     if (because !== null) counts.set(because, (counts.get(because) ?? 0) + 1);
   }
@@ -145,7 +145,7 @@ function RequestedTable({ asked }: { readonly asked: readonly RequestedResult[] 
                 <span className={`swatch of-${result.source}`} aria-hidden="true" />{" "}
                 {sourceWords[result.source]}
               </td>
-              <td>{result.because === null ? "" : becauseWords[result.because]}</td>
+              <td>{result.because === null ? "" : lateReasonTexts[result.because]}</td>
               <td>{durationText(result.atMs)}</td>
               <td>{result.leadMs === null ? "–" : durationText(result.leadMs)}</td>
               <td>{result.waitedMs === 0 ? "not" : durationText(result.waitedMs)}</td>

@@ -1,10 +1,10 @@
 import { Copyable } from "../../parts/copy.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { GranaryHead } from "./granary-head.tsx";
-import { becauseAdvice, becauseWords, sourceSentences, sources, sourceWords } from "./words.ts";
+import { becauseAdvice, lateReasonTexts, sourceSentences, sources, sourceWords } from "./words.ts";
 import "./granary.css";
 
-const reasons = Object.keys(becauseWords) as (keyof typeof becauseWords)[];
+const reasons = Object.keys(lateReasonTexts) as (keyof typeof lateReasonTexts)[];
 
 /** Explains the words and figures of these pages, and the commands. */
 export function GranaryHelpPage() {
@@ -44,7 +44,7 @@ export function GranaryHelpPage() {
       <h2>Why a result was late or missing</h2>
       <dl className="facts">
         {reasons.map((because) => (
-          <Pair key={because} name={becauseWords[because]} value={becauseAdvice[because]} />
+          <Pair key={because} name={lateReasonTexts[because]} value={becauseAdvice[because]} />
         ))}
       </dl>
       <h2>Figures</h2>

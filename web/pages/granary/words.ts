@@ -1,6 +1,6 @@
 import type { ResultSource } from "#api/granary.ts";
 
-export { becauseAdvice, becauseWords, indexWords } from "#api/granary-words.ts";
+export { becauseAdvice, indexWords, lateReasonTexts } from "#api/granary-words.ts";
 
 /** In the order of the bars: from the cheapest source to the most expensive. */
 export const sources = [

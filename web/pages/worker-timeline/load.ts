@@ -3,9 +3,9 @@ import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { call } from "../../farm/ask.ts";
 
 /** An hour, unless the address says otherwise. */
-export const usualMinutes = 60;
+export const defaultMinutes = 60;
 
-export const timelineQuery = (minutes = usualMinutes) =>
+export const timelineQuery = (minutes = defaultMinutes) =>
   queryOptions({
     queryKey: ["worker-timeline", minutes],
     queryFn: ({ signal }) => call(workerEndpoints.workerTimeline, { query: { minutes } }, signal),

@@ -6,7 +6,7 @@ import { apiBase } from "../../farm/ask.ts";
 import { durationText, wholeDurationText } from "../../parts/duration.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
-import { timelineQuery, usualMinutes } from "./load.ts";
+import { defaultMinutes, timelineQuery } from "./load.ts";
 import { periods, scales, type WorkerTimelineSearch } from "./search.ts";
 import { TimelineCanvas } from "./timeline-canvas.tsx";
 import "./timeline.css";
@@ -15,7 +15,7 @@ import "./timeline.css";
 export function WorkerTimelinePage() {
   const search = useSearch({ from: "/workers/timeline" });
   const navigate = useNavigate({ from: "/workers/timeline" });
-  const minutes = search.minutes ?? usualMinutes;
+  const minutes = search.minutes ?? defaultMinutes;
   const scale = search.scale ?? "linear";
   const { data: timeline } = useSuspenseQuery(timelineQuery(minutes));
   usePageTitle("Timeline", "Workers");

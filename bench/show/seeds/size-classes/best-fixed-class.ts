@@ -1,5 +1,5 @@
 import type { Chooser } from "#simulate/chooser.ts";
-import { comeTo } from "#simulate/come-to.ts";
+import { firstStoppingEvent } from "#simulate/first-stopping-event.ts";
 import type { Trace, TraceClass, TraceExecution } from "#simulate/trace.ts";
 import type { Choice } from "#size-classes/choice.ts";
 import type { SizeClassSettings } from "#size-classes/settings.ts";
@@ -95,9 +95,9 @@ function* runsFrom(
   const asked = { seed: 0, execution: 0, run: 0, attempt: 0, timeoutMs };
   const sound = { ...header, lostRate: 0, infrastructureRate: 0, hiddenOutOfMemoryRate: 0 };
   const work = { ...execution, flakyRate: 0 };
-  const first = comeTo(sound, work, on, asked);
+  const first = firstStoppingEvent(sound, work, on, asked);
   yield { each: on, durationMs: first.durationMs };
   const greatest = header.classes.at(-1);
   if (first.end === "succeeded" || greatest === undefined || on === greatest) return;
-  yield { each: greatest, durationMs: comeTo(sound, work, greatest, asked).durationMs };
+  yield { each: greatest, durationMs: firstStoppingEvent(sound, work, greatest, asked).durationMs };
 }

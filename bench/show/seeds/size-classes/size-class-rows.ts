@@ -4,7 +4,7 @@ import { type Figures, figuresOf } from "#simulate/figures.ts";
 import { simulate } from "#simulate/simulate.ts";
 import type { Trace } from "#simulate/trace.ts";
 import { standardTraces } from "#simulate/traces/standard-traces.ts";
-import { type SizeClassSettings, usualSettings } from "#size-classes/settings.ts";
+import { defaultSettings, type SizeClassSettings } from "#size-classes/settings.ts";
 import { geometricMean } from "../../geometric-mean.ts";
 import { atMost, exactly, forInformation, type Measurement, type Row } from "../../row.ts";
 import { bestFixedClass } from "./best-fixed-class.ts";
@@ -46,22 +46,22 @@ interface OfSeed {
 function strategiesOn(trace: Trace, seed: number): OfSeed {
   const of = (chooser: Chooser) => figuresOf(trace, simulate(trace, chooser, seed), seed);
   const grangeAt = (settings: SizeClassSettings) => of(chooserNamed("grange", settings));
-  const grange = grangeAt(usualSettings);
-  const pagerank = of(chooserNamed("pagerank", usualSettings));
+  const grange = grangeAt(defaultSettings);
+  const pagerank = of(chooserNamed("pagerank", defaultSettings));
   const asFast = () => {
     for (const priceOfDelay of pricesOfDelay) {
       const figures =
-        priceOfDelay === usualSettings.priceOfDelay
+        priceOfDelay === defaultSettings.priceOfDelay
           ? grange
-          : grangeAt({ ...usualSettings, priceOfDelay });
+          : grangeAt({ ...defaultSettings, priceOfDelay });
       if (figures.latencyMs.p95 <= pagerank.latencyMs.p95) return { priceOfDelay, figures };
     }
     return undefined;
   };
   return {
     grange,
-    oracle: of(chooserNamed("oracle", usualSettings)),
-    fixed: of(bestFixedClass(trace, usualSettings)),
+    oracle: of(chooserNamed("oracle", defaultSettings)),
+    fixed: of(bestFixedClass(trace, defaultSettings)),
     pagerank,
     asFast: asFast(),
     executions: trace.executions.length,
