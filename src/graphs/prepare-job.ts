@@ -71,8 +71,10 @@ export type Prepared =
  * It stores nothing in the database, so it may be repeated or interrupted.
  */
 export async function prepareJob(services: PreparationServices, job: ReadyJob): Promise<Prepared> {
-  const images = await resolveImages(services.resolveImage, job.definition);
-  return prepareWith(images, services, { ...job, definition: withImages(job.definition, images) });
+  const { project } = services;
+  const { definition, domain } = job;
+  const images = await resolveImages(services.resolveImage, definition, { project, domain });
+  return prepareWith(images, services, { ...job, definition: withImages(definition, images) });
 }
 
 async function prepareWith(

@@ -1,7 +1,14 @@
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 
+/** Who wants an image: the login at its registry depends on this. */
+export interface ImageAsker {
+  readonly project: string;
+  readonly domain: TrustDomain;
+}
+
 /** Replaces the tag of a container image by the digest that it has now. */
-export type ResolveImage = (image: string) => Promise<string>;
+export type ResolveImage = (image: string, asker: ImageAsker) => Promise<string>;
 
 /** The images of a definition, as it names them, with what is used in their place. */
 export type ResolvedImages = Readonly<Record<string, string>>;
@@ -13,10 +20,14 @@ export type ResolvedImages = Readonly<Record<string, string>>;
 export async function resolveImages(
   resolveImage: ResolveImage | undefined,
   definition: JobDefinition,
+  { project, domain }: ImageAsker,
 ): Promise<ResolvedImages> {
   if (resolveImage === undefined) return {};
   const pairs = imagesOf(definition).map(
-    async (image): Promise<[string, string]> => [image, await resolveImage(image)],
+    async (image): Promise<[string, string]> => [
+      image,
+      await resolveImage(image, { project, domain }),
+    ],
   );
   return Object.fromEntries(await Promise.all(pairs));
 }

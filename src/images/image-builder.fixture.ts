@@ -98,29 +98,34 @@ export function buildImage(
   return { digest: digestOfBytes(manifest), manifest, blobs };
 }
 
-/** Pushes an image to a registry by the OCI distribution specification. */
+/** Pushes an image to a registry by the OCI distribution specification; `access` is its headers for authorization. */
 export async function pushImage(
   origin: string,
   repository: string,
   tag: string,
   image: BuiltImage,
+  access: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   for (const [digest, bytes] of image.blobs) {
     const begun = await expectOk(
-      fetch(`${origin}/v2/${repository}/blobs/uploads/`, { method: "POST" }),
+      fetch(`${origin}/v2/${repository}/blobs/uploads/`, { method: "POST", headers: access }),
     );
     const at = new URL(begun.headers.get("location") ?? "", origin);
     at.searchParams.set("digest", digest);
     const body = new Uint8Array(bytes);
     await expectOk(
-      fetch(at, { method: "PUT", body, headers: { "content-type": "application/octet-stream" } }),
+      fetch(at, {
+        method: "PUT",
+        body,
+        headers: { ...access, "content-type": "application/octet-stream" },
+      }),
     );
   }
   await expectOk(
     fetch(`${origin}/v2/${repository}/manifests/${tag}`, {
       method: "PUT",
       body: new Uint8Array(image.manifest),
-      headers: { "content-type": "application/vnd.oci.image.manifest.v1+json" },
+      headers: { ...access, "content-type": "application/vnd.oci.image.manifest.v1+json" },
     }),
   );
 }

@@ -15,6 +15,7 @@ import {
 import { type ImageReference, imageName } from "./image-reference.ts";
 import { type ImageSignature, signatureTag } from "./image-signatures.ts";
 import { basicHeader, bearerHeader, bytesWithin, parseChallenge } from "./registry-access.ts";
+import { registryLoginName } from "./registry-login.ts";
 import type { AllowedRegistry, RegistryCredentials } from "./registry-settings.ts";
 
 const manifestTypes = [
@@ -59,6 +60,12 @@ export class RegistryClient {
 
   constructor(settings: RegistryClientSettings) {
     this.#settings = settings;
+  }
+
+  /** Returns a client of the same registries that has these credentials, too, and shares no access with this one. */
+  withCredentials(credentials: RegistryCredentials): RegistryClient {
+    const all = new Map([...this.#settings.credentials, ...credentials]);
+    return new RegistryClient({ ...this.#settings, credentials: all });
   }
 
   /** Throws `invalid_argument` for a registry that the operator has not allowed. */
@@ -278,7 +285,7 @@ export class RegistryClient {
       if (credentials === undefined)
         throw new Fault(
           "invalid_argument",
-          `${origin} wants a user and a password; give them in the file of GRANGE_WORKER_REGISTRY_AUTH`,
+          `${origin} wants a user and a password; give them in the file of GRANGE_WORKER_REGISTRY_AUTH, or to the project as the secret ${registryLoginName}`,
         );
       return basicHeader(credentials);
     }
@@ -353,7 +360,7 @@ function refused(status: number, url: string, name: string): Fault {
   if (status === 401 || status === 403)
     return new Fault(
       "invalid_argument",
-      `${name} may not be pulled (${url}: HTTP ${status}); a registry answers so for an image that does not exist, too`,
+      `${name} may not be pulled (${url}: HTTP ${status}); a registry answers so for an image that does not exist, too. A project's own login is the secret ${registryLoginName}`,
     );
   return new Fault("unavailable", `${url} answers HTTP ${status}`);
 }

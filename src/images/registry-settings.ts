@@ -68,12 +68,20 @@ const DockerConfig = z.object({
   ),
 });
 
-/** Reads a file as `docker login` writes it: `{"auths":{"ghcr.io":{"auth":"BASE64 of user:password"}}}`. */
+/** Reads a file as `docker login` writes it. */
 export function readCredentials(file: string): RegistryCredentials {
-  const parsed = DockerConfig.safeParse(parse(file));
+  return parseCredentials(readFileSync(file, "utf8"), file);
+}
+
+/**
+ * Parses a text as `docker login` writes it: `{"auths":{"ghcr.io":{"auth":"BASE64 of user:password"}}}`. Registries
+ * without a password, which it may keep elsewhere, are left out. Throws an error that names `source`, and no value.
+ */
+export function parseCredentials(text: string, source: string): RegistryCredentials {
+  const parsed = DockerConfig.safeParse(parse(text, source));
   if (!parsed.success)
     throw new Error(
-      `${file} has no credentials of registries, as \`docker login\` writes them: ${z.prettifyError(parsed.error)}`,
+      `${source} has no credentials of registries, as \`docker login\` writes them: ${z.prettifyError(parsed.error)}`,
     );
   return new Map(
     Object.entries(parsed.data.auths).flatMap(([host, { auth, username, password }]) => {
@@ -95,11 +103,10 @@ export function readCredentials(file: string): RegistryCredentials {
   );
 }
 
-function parse(file: string): unknown {
-  const text = readFileSync(file, "utf8");
+function parse(text: string, source: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`${file} is not JSON`);
+    throw new Error(`${source} is not JSON`);
   }
 }

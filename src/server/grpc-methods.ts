@@ -105,7 +105,7 @@ export function grpcMethods(
           const where = { project, domain: domainOfClient(caller, project) };
           const found = await lookUpResult(where, actionDigest);
           if (found !== undefined || resolveImage === undefined) return found;
-          const pinned = await pinnedDigest(actionDigest, recentOf(project), resolveImage);
+          const pinned = await pinnedDigest(actionDigest, recentOf(project), resolveImage, where);
           return pinned && lookUpResult(where, pinned);
         },
         keepResult: ({ asking: { project }, caller, actionDigest }, result) => {
@@ -140,6 +140,7 @@ export function grpcMethods(
         secrets: {
           open: (references, domain) => services.secrets.valuesOf(references, domain),
           inClear: services.secretsInClear,
+          loginOf: (puller) => services.registryLogins.of(puller),
         },
         tokens: services.jobTokens,
         pulled: (ms) => services.imagePulls.pulled(ms),

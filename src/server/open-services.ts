@@ -29,6 +29,7 @@ import { openStores } from "./open-stores.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
 import { projectsOfJobs } from "./projects-of-jobs.ts";
 import { queueTasks } from "./queue-tasks.ts";
+import { registryLogins } from "./registry-logins.ts";
 import { retentionTasks } from "./retention-tasks.ts";
 import type { Services } from "./services.ts";
 import { openSignIn, type SignInConfig } from "./sign-in/open-sign-in.ts";
@@ -119,7 +120,8 @@ export async function openServices(
     const { git, mirrors, inputs, access, forges, isWatched, privateHosts } = repositories;
     const inProject = projectsOfJobs({ storeOf, treesOf, inputs });
     const { scaling, pricePerWorkerMinute } = config;
-    const resolveImage = imageResolver(config, privateHosts);
+    const logins = registryLogins(secrets, secretsKey.id);
+    const resolveImage = imageResolver(config, privateHosts, logins);
     const platformAliases = parsePlatformAliases(config.platformAliases ?? "");
     const queued = await openQueue({ db, clock, logger, idle, treesOf, inputs, scaling, keep });
     const { queue, operations } = queued;
@@ -216,6 +218,7 @@ export async function openServices(
       cache,
       platformAliases,
       resolveImage,
+      registryLogins: logins,
       imagePulls: imagePulls(),
       sources,
       forges,

@@ -34,6 +34,7 @@ import type { DesiredWorkersService } from "#size-classes/desired-workers-servic
 import type { OpenForges } from "./forge/open-forges.ts";
 import type { ImagePulls } from "./image-pulls.ts";
 import type { JobTokens } from "./job-tokens.ts";
+import type { RegistryLogins } from "./registry-logins.ts";
 import type { SignInModule } from "./sign-in/open-sign-in.ts";
 
 /** The open services of a running server. */
@@ -88,6 +89,8 @@ export interface Services extends Service {
   readonly platformAliases: readonly PlatformAlias[];
   /** Replaces tags of container images by digests; undefined when the farm knows no registries. */
   readonly resolveImage: ResolveImage | undefined;
+  /** The logins of projects at registries of container images. */
+  readonly registryLogins: RegistryLogins;
   readonly imagePulls: ImagePulls;
   /** The sources of the artifacts of benchmark suites. */
   readonly sources: SourceService;

@@ -56,11 +56,11 @@ export class ActionImages {
     });
   }
 
-  async #open({ stop, clearing }: ImageUser, name: string): Promise<ImageToRun> {
+  async #open({ request, stop, clearing }: ImageUser, name: string): Promise<ImageToRun> {
     const { images } = this.#machine;
     if (images === undefined)
       throw new Fault("failed_precondition", "this worker runs no container images");
-    const opening = images.open(name);
+    const opening = images.open(name, request.registryLogins);
     clearing.steps.push(async () =>
       opening.then(
         (image) => image.release(),

@@ -9,6 +9,7 @@ import { type JobRights, jobTokenName, rightsIn } from "#core/job-rights.ts";
 import type { OutcomeRules } from "#core/outcome-rules.ts";
 import { imageOf, type Platform, tokenProperty, usesNetwork } from "#core/platform.ts";
 import { SecretName } from "#core/secret-reference.ts";
+import { LoginScope, type RegistryLogin } from "#images/registry-login.ts";
 import {
   ActionSchema,
   type Command,
@@ -44,6 +45,8 @@ export interface ActionRequest {
   readonly token: JobToken | undefined;
   /** The secrets of this execution: files, and values that must not appear in its logs. */
   readonly secrets: readonly Secret[];
+  /** The logins for pulls of its images. */
+  readonly registryLogins: readonly RegistryLogin[];
 }
 
 /** Protects against fork bombs. A build of Grange with 64 parallel jobs has about 400 processes. */
@@ -88,6 +91,12 @@ export function parseWork(work: Work): ActionRequest {
     rules: rulesOfAction(platform),
     token: tokenOf(work, platform),
     secrets: secretsOf(work),
+    registryLogins: work.registryLogins.map(({ host, user, password, scope }) => {
+      // A part of directory names.
+      if (!LoginScope.safeParse(scope).success)
+        throw new Fault("invalid_argument", "the scope of a registry login has a wrong form");
+      return { host, user, password, scope };
+    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
@@ -15,8 +16,10 @@ import { foreignClient } from "../build-tools/conformance/foreign-client.ts";
 import { textOf } from "../build-tools/conformance/foreign-digest.ts";
 import { asOrdinaryUser } from "../isolation/sandbox-attacks/attack-needs.ts";
 import {
+  asRegistryUser,
   type DockerRegistry,
   registryNeed,
+  registryUser,
   startDockerRegistry,
 } from "../support/docker-registry.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
@@ -45,7 +48,7 @@ function imageOf(version: string) {
   );
 }
 
-const definitions = (host: string) => `
+const definitions = (host: string, privateHost: string) => `
 version: 1
 jobs:
   plain:
@@ -68,6 +71,11 @@ jobs:
     services: { db: ${host}/tests/postgres:18 }
     inputs: [query.mjs]
     commands: node query.mjs
+  private:
+    image: ${privateHost}/tests/tools:v1
+    platform: { who: root }
+    inputs: []
+    commands: cat /etc/version
 `;
 
 /** Asks the database for a number by PostgreSQL's protocol: start, then one simple query. */
@@ -99,6 +107,8 @@ describe(
   needs(registryNeed, root, setpriv, ...sandboxes.map(({ need }) => need)),
   () => {
     let registry: DockerRegistry;
+    /** Everything in it needs a password. */
+    let closed: DockerRegistry;
     let farm: Farm;
     let repository: SampleRepository;
     const first = imageOf("one");
@@ -107,17 +117,20 @@ describe(
       registry = await startDockerRegistry();
       await pushImage(registry.origin, "tests/tools", "v1", first);
       await pushImage(registry.origin, "tests/postgres", "18", postgresImage());
+      closed = await startDockerRegistry({ isPrivate: true });
+      await pushImage(closed.origin, "tests/tools", "v1", imageOf("private"), asRegistryUser);
       repository = await sampleRepository({
-        ".grange/farm.yml": definitions(registry.host),
+        ".grange/farm.yml": definitions(registry.host, closed.host),
         input: "from the commit\n",
         "query.mjs": query,
       });
       const env = { GRANGE_PRIVATE_HOSTS: "127.0.0.1" };
+      const registries = `${registry.origin},${closed.origin}`;
       farm = await startFarm({
         workers: 0,
         env: {
           ...env,
-          GRANGE_REGISTRIES: registry.origin,
+          GRANGE_REGISTRIES: registries,
           GRANGE_PLATFORM_ALIASES: "runner=who",
         },
       });
@@ -135,7 +148,7 @@ describe(
           data: who,
           env: {
             ...env,
-            GRANGE_WORKER_REGISTRIES: registry.origin,
+            GRANGE_WORKER_REGISTRIES: registries,
             GRANGE_WORKER_PLATFORM: `who=${who}`,
           },
         });
@@ -145,6 +158,7 @@ describe(
     afterAll(async () => {
       await farm?.stop();
       await registry?.stop();
+      await closed?.stop();
       await repository?.remove();
     });
 
@@ -154,11 +168,12 @@ describe(
       const [run] = (await farm.job(graph, job)).runList;
       return (await detail(run?.executionId ?? "")).command?.platform["container-image"];
     };
+    const submit = (select: string) => farm.submit({ repository: repository.path, select });
     const batches = async (graph: string) =>
       (await farm.job(graph, "shared")).chunks?.batches ?? [];
 
     test("the jobs run in the image, as root and as an ordinary user, and the actions name its digest", async () => {
-      const { id } = await farm.submit({ repository: repository.path });
+      const { id } = await submit("plain | ordinary | shared");
 
       expect((await farm.untilOver(id)).state).toBe("succeeded");
       expect(await farm.log(id, "plain")).toContain("one\nfrom the commit\n");
@@ -173,7 +188,7 @@ describe(
     });
 
     test("a job has PostgreSQL as a service, and its log is an artifact of the run", async () => {
-      const { id } = await farm.submit({ repository: repository.path });
+      const { id } = await submit("database");
 
       expect((await farm.untilOver(id)).state).toBe("succeeded");
       expect(await farm.log(id, "database")).toContain("the database said 42");
@@ -190,7 +205,7 @@ describe(
       farm.server.signal("SIGTERM");
       await farm.restartServer();
 
-      const { id } = await farm.submit({ repository: repository.path });
+      const { id } = await submit("plain | ordinary | shared");
 
       expect((await farm.untilOver(id)).state).toBe("succeeded");
       expect(await farm.log(id, "plain")).toContain("two\nfrom the commit\n");
@@ -240,5 +255,60 @@ describe(
         client.close();
       }
     });
+
+    test("a job runs in a private image only with the login of its project, which nobody can read afterwards", async () => {
+      const refused = await submit("private");
+      expect((await farm.untilOver(refused.id)).state).toBe("failed");
+      const [run] = (await farm.job(refused.id, "private")).runList;
+      expect(run?.message).toContain("REGISTRY_LOGIN");
+
+      const { user, password } = registryUser;
+      const login = { auths: { [closed.host]: { username: user, password } } };
+      const set = await fetch(`${farm.url}/api/v1/secrets`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          name: "REGISTRY_LOGIN",
+          repository: "default",
+          branch: "*",
+          value: Buffer.from(JSON.stringify(login)).toString("base64"),
+        }),
+      });
+      expect(set.status).toBe(200);
+
+      const { id } = await submit("private");
+      expect((await farm.untilOver(id)).state).toBe("succeeded");
+      expect(await farm.log(id, "private")).toContain("private\n");
+      const image = (await imageOfRun(id, "private")) ?? "";
+      expect(image).toBe(`docker://${closed.host}/tests/tools@${imageOf("private").digest}`);
+      for (const text of [password, Buffer.from(`${user}:${password}`).toString("base64")])
+        expect(filesWith(farm.dataDir, text)).toEqual([]);
+
+      // The worker has the image, and another project knows its digest.
+      const client = foreignClient(farm.url);
+      try {
+        const properties = [
+          { name: "container-image", value: image },
+          { name: "runner", value: "root" },
+        ];
+        const other = buildTool(client, { instanceName: "other" });
+        await expect(
+          other.run({ script: "cat /etc/version", action: { platform: { properties } } }),
+        ).rejects.toThrow("wants a user and a password");
+        const own = await buildTool(client).run({
+          script: "cat /etc/version",
+          action: { platform: { properties } },
+        });
+        expect(textOf(own.result.stdoutRaw)).toBe("private\n");
+      } finally {
+        client.close();
+      }
+    });
   },
 );
+
+/** Returns the files below a directory that contain a text. */
+function filesWith(directory: string, text: string): string[] {
+  const found = spawnSync("grep", ["-rlF", "--", text, directory], { encoding: "utf8" });
+  return found.stdout.split("\n").filter((path) => path !== "");
+}

@@ -20,11 +20,28 @@ export interface DockerRegistry {
   stop(): Promise<void>;
 }
 
-/** Starts Debian's docker-registry on a free port, with its data in a new directory. */
-export async function startDockerRegistry(): Promise<DockerRegistry> {
+/** The only user of a registry with a password, as a registry's file of users has it: bcrypt of the password. */
+export const registryUser = {
+  user: "tester",
+  password: "pull-password-1",
+  line: "tester:$2y$05$abcdefghijklmnopqrstuuRFV1NtE/nO69p.r9VUL6TiEuVU4oGtW",
+};
+
+/** The header with which this user writes to a registry. */
+export const asRegistryUser = {
+  authorization: `Basic ${Buffer.from(`${registryUser.user}:${registryUser.password}`).toString("base64")}`,
+};
+
+/**
+ * Starts Debian's docker-registry on a free port, with its data in a new directory; with `isPrivate`, only for
+ * `registryUser`.
+ */
+export async function startDockerRegistry({ isPrivate = false } = {}): Promise<DockerRegistry> {
   const directory = mkdtempSync(join(tmpdir(), "grange-registry-"));
   const port = await freePort();
   const config = join(directory, "config.yml");
+  const users = join(directory, "users");
+  writeFileSync(users, `${registryUser.line}\n`);
   writeFileSync(
     config,
     [
@@ -32,6 +49,7 @@ export async function startDockerRegistry(): Promise<DockerRegistry> {
       "log: {level: error}",
       `storage: {filesystem: {rootdirectory: ${JSON.stringify(directory)}}}`,
       `http: {addr: "127.0.0.1:${port}"}`,
+      ...(isPrivate ? [`auth: {htpasswd: {realm: tests, path: ${JSON.stringify(users)}}}`] : []),
     ].join("\n"),
   );
   const child = spawnWithPipes(findProgram("docker-registry") ?? "docker-registry", [
@@ -63,7 +81,7 @@ function answers(url: string): Promise<boolean> {
   return fetch(url).then(
     async (answer) => {
       await answer.body?.cancel();
-      return answer.ok;
+      return answer.ok || answer.status === 401;
     },
     () => false,
   );

@@ -1,7 +1,7 @@
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { SecretReference } from "#core/secret-reference.ts";
-import type { TrustDomain } from "#core/trust-domain.ts";
+import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { matchesPattern } from "../matches-pattern.ts";
 import type { Principal } from "../principal.ts";
@@ -50,7 +50,7 @@ interface NewSecret extends SecretPlace {
   readonly value: string;
 }
 
-/** Stores secrets and decides which run gets which. Only `valuesOf` and `valuesFor` return values. */
+/** Stores secrets and decides which run gets which. Only `valuesOf`, `valuesFor` and `valueIn` return values. */
 export interface SecretService {
   set(request: NewSecret, by: Principal): Promise<ShownSecret>;
   list(by: Principal): Promise<ShownSecret[]>;
@@ -67,6 +67,17 @@ export interface SecretService {
    * `failed_precondition` when one cannot be opened.
    */
   valuesFor(name: string, repository: string): Promise<Uint8Array[]>;
+  /**
+   * Returns the value of the secret of a name for all branches of a repository, for the farm's own use; undefined when
+   * there is none for runs in this trust domain. Throws `failed_precondition` when it cannot be opened.
+   */
+  valueIn(
+    name: string,
+    place: Pick<RunPlace, "repository" | "domain"> & {
+      /** Whether the name means a secret for all runs, also of pull requests and of users. */
+      readonly isForPullRequests: boolean;
+    },
+  ): Promise<{ readonly id: number; readonly value: Uint8Array } | undefined>;
 }
 
 /** The audit entry of a change: who, where, and which version. */
@@ -163,6 +174,20 @@ export function secretService(parts: {
         .filter((each) => matchesPattern(each.repository, repository))
         .map(({ id }) => id);
       return ids.length === 0 ? [] : (await keptSecrets(db, ids)).map((kept) => opened(key, kept));
+    },
+
+    async valueIn(name, { repository, domain, isForPullRequests }) {
+      const ofThatName = await secretsNamed(db, [name]);
+      const forAllBranches = ofThatName.filter(({ branch }) => branch === "*");
+      const place = {
+        repository,
+        branch: "",
+        domain: isForPullRequests ? protectedDomain : domain,
+      };
+      const chosen = chooseSecret(forAllBranches, place);
+      if ("refused" in chosen) return undefined;
+      const [kept] = await keptSecrets(db, [chosen.id]);
+      return kept && { id: kept.id, value: opened(key, kept) };
     },
   };
 }

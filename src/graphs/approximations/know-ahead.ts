@@ -46,9 +46,9 @@ export async function lookAhead(
   ready: ReadyJob,
 ): Promise<LookedAhead> {
   const { db, trees, inputs, project } = services;
-  const images = await resolveImages(services.resolveImage, ready.definition);
-  const job = { ...ready, definition: withImages(ready.definition, images) };
-  const { domain } = job;
+  const { definition, domain } = ready;
+  const images = await resolveImages(services.resolveImage, definition, { project, domain });
+  const job = { ...ready, definition: withImages(definition, images) };
   const facts = (await factsOf(db, [job])).get(chainKey(job)) ?? [];
   const chain = withImageOf(job, facts);
   const commit = { url: job.url, sha: job.commit };

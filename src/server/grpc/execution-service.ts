@@ -139,7 +139,8 @@ async function* execute(
   }
   // From here on, the pinned action is the one that the client wants.
   const { resolveImage } = parts;
-  const pinned = resolveImage && (await pinnedAction(read, actionDigest, resolveImage));
+  const asker = { project, domain };
+  const pinned = resolveImage && (await pinnedAction(read, actionDigest, resolveImage, asker));
   const wanted = pinned?.digest ?? actionDigest;
   if (pinned !== undefined) {
     const result = request.skipCacheLookup

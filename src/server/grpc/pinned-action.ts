@@ -4,7 +4,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { imageOf, imageProperty, type Platform } from "#core/platform.ts";
-import type { ResolveImage } from "#graphs/resolved-image.ts";
+import type { ImageAsker, ResolveImage } from "#graphs/resolved-image.ts";
 import {
   ActionSchema,
   PlatformSchema,
@@ -28,10 +28,11 @@ export async function pinnedAction(
   { action, platform, command }: KnownAction,
   digest: Digest,
   resolveImage: ResolveImage,
+  asker: ImageAsker,
 ): Promise<PinnedAction | undefined> {
   const image = imageOf(platform);
   if (image === undefined) return undefined;
-  const resolved = withScheme(await resolveImage(image));
+  const resolved = withScheme(await resolveImage(image, asker));
   if (resolved === withScheme(image)) return undefined;
   const properties = (action.platform ?? command.platform)?.properties ?? [];
   const bytes = toBinary(ActionSchema, {
@@ -55,12 +56,13 @@ export async function pinnedDigest(
   digest: Digest,
   blobs: BlobStore,
   resolveImage: ResolveImage,
+  asker: ImageAsker,
 ): Promise<Digest | undefined> {
   try {
     const read = await readAction(digest, blobs);
     return read.kind === "missing"
       ? undefined
-      : (await pinnedAction(read, digest, resolveImage))?.digest;
+      : (await pinnedAction(read, digest, resolveImage, asker))?.digest;
   } catch (reason) {
     // A lookup finds nothing then. The client executes the action, which reports the reason.
     if (reason instanceof Fault) return undefined;

@@ -11,6 +11,7 @@ import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import type { Lease, LeasedExecution, WorkerProcess } from "#execution/leasing/lease.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
+import type { RegistryLogin } from "#images/registry-login.ts";
 import { ActionSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import {
   type AheadSchema,
@@ -20,6 +21,7 @@ import {
   type WorkSchema,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { JobTokens } from "../job-tokens.ts";
+import { type LoginOfProject, loginsOfLease } from "./logins-of-lease.ts";
 import { type OpenSecrets, secretsOfLease } from "./secrets-of-lease.ts";
 import { openGate, type WorkerGate } from "./worker-gate.ts";
 import {
@@ -52,6 +54,7 @@ interface SecretsForWorkers {
   readonly open: OpenSecrets;
   /** Whether secrets may be sent without TLS. */
   readonly inClear: boolean;
+  readonly loginOf: LoginOfProject;
 }
 
 /** Returns the gRPC methods of workers. The queue decides; this file translates messages, and adds the bytes of Action and Command. */
@@ -267,7 +270,11 @@ async function prepareWork(
   isPrivate: boolean,
 ): Promise<Work[]> {
   const { queue, blobsOf, secrets, tokens } = parts;
-  const way = { isPrivate: isPrivate || secrets?.inClear === true, open: secrets?.open };
+  const way = {
+    isPrivate: isPrivate || secrets?.inClear === true,
+    open: secrets?.open,
+    loginOf: secrets?.loginOf,
+  };
   const read = await Promise.all(
     leased.map(async (each) => ({
       each,
@@ -292,7 +299,12 @@ async function prepareWork(
     } else {
       const { action, command } = found;
       const given = [...found.secrets, ...(tokens?.tokenFor(action, each.lease) ?? [])];
-      const secretBytes = given.reduce((sum, { value }) => sum + value.byteLength + 80, 0);
+      const secretBytes =
+        given.reduce((sum, { value }) => sum + value.byteLength + 80, 0) +
+        found.logins.reduce(
+          (sum, { user, password }) => sum + user.length + password.length + 400,
+          0,
+        );
       const size = action.byteLength + command.byteLength + secretBytes + 256;
       if (work.length > 0 && size > room) await queue.release([each.lease]);
       else {
@@ -306,6 +318,7 @@ async function prepareWork(
           timeout: durationFromMs(each.timeoutMs),
           project: each.project,
           secrets: given,
+          registryLogins: found.logins,
         });
       }
     }
@@ -319,6 +332,7 @@ type ReadAction =
       readonly action: Uint8Array;
       readonly command: Uint8Array;
       readonly secrets: Awaited<ReturnType<typeof secretsOfLease>>;
+      readonly logins: RegistryLogin[];
     }
   | { readonly kind: "missing"; readonly missing: readonly Digest[] }
   /** Another worker might run it. */
@@ -326,9 +340,9 @@ type ReadAction =
   | { readonly kind: "unreadable"; readonly message: string };
 
 async function actionAndCommand(
-  { actionDigest, domain }: LeasedExecution,
+  { actionDigest, project, domain }: LeasedExecution,
   blobs: BlobStore,
-  way: Parameters<typeof secretsOfLease>[2],
+  way: Parameters<typeof secretsOfLease>[2] & Parameters<typeof loginsOfLease>[2],
 ): Promise<ReadAction> {
   const action = await blobs.get(actionDigest);
   if (action === undefined) return { kind: "missing", missing: [actionDigest] };
@@ -342,7 +356,9 @@ async function actionAndCommand(
   const command = await blobs.get(commandDigest);
   if (command === undefined) return { kind: "missing", missing: [commandDigest] };
   try {
-    return { kind: "read", action, command, secrets: await secretsOfLease(action, domain, way) };
+    const secrets = await secretsOfLease(action, domain, way);
+    const logins = await loginsOfLease({ action, command }, { project, domain }, way);
+    return { kind: "read", action, command, secrets, logins };
   } catch (reason) {
     const isOfTheRun = reason instanceof Fault && reason.code === "failed_precondition";
     return { kind: isOfTheRun ? "unreadable" : "not-here", message: messageOf(reason) };

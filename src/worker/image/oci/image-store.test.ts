@@ -12,9 +12,14 @@ import { RegistryClient } from "#images/registry-client.ts";
 import { ImageStore } from "./image-store.ts";
 
 const blobs = new Map<string, Buffer>();
+/** The passwords that the registry accepts; absent: all may pull. */
+let passwords: readonly string[] | undefined;
+const basic = (password: string) => `Basic ${Buffer.from(`me:${password}`).toString("base64")}`;
 const server = createServer((request, response) => {
   const bytes = blobs.get(request.url?.split("/").at(-1) ?? "");
-  if (bytes === undefined) response.writeHead(404).end();
+  if (passwords?.every((each) => request.headers.authorization !== basic(each)))
+    response.writeHead(401, { "www-authenticate": "Basic realm=x" }).end();
+  else if (bytes === undefined) response.writeHead(404).end();
   else response.end(bytes);
 });
 let host: string;
@@ -25,6 +30,7 @@ beforeAll(async () => {
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => void server.close());
+beforeEach(() => (passwords = undefined));
 beforeEach(() => (directory = mkdtempSync(join(tmpdir(), "grange-image-store-"))));
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -172,3 +178,29 @@ test("an image that was pulled before needs its signature, too; the pattern says
     "has no public key",
   );
 });
+
+test("an image that was pulled with a login is for its scope only, and so are its layers", async () => {
+  passwords = ["first", "second"];
+  const login = (scope: string, password: string) => [
+    { scope: scope.repeat(32), host, user: "me", password },
+  ];
+  const name = image("secret");
+  const store = await openStore(1_000_000);
+  (await store.use(name, login("a", "first"))).release();
+
+  await expect(store.use(name)).rejects.toThrow("wants a user and a password");
+  await expect(store.use(name, login("b", "wrong"))).rejects.toThrow("may not be pulled");
+  // The image of another project that names the layer, which it may not read.
+  blobs.delete(layersOf(name)[0] ?? "");
+  await expect(store.use(name, login("b", "second"))).rejects.toThrow("there is no image");
+  passwords = [];
+  const again = await store.use(name, login("a", "changed"));
+  expect(again.pulledMs).toBe(0);
+  again.release();
+  expect(await store.keys()).toEqual([name.split("sha256:")[1]?.slice(0, 16)]);
+});
+
+function layersOf(name: string): string[] {
+  const manifest = JSON.parse(blobs.get(name.split("@")[1] ?? "")?.toString() ?? "{}");
+  return (manifest.layers as { digest: string }[]).map(({ digest }) => digest);
+}

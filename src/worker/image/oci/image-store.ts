@@ -10,6 +10,7 @@ import type { ImageConfig } from "#images/image-manifest.ts";
 import { type ImageReference, imageName, parseImageReference } from "#images/image-reference.ts";
 import { requireSignature, ruleFor, type SignaturePolicy } from "#images/image-signatures.ts";
 import type { DescribedImage, RegistryClient } from "#images/registry-client.ts";
+import type { RegistryLogin } from "#images/registry-login.ts";
 import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
@@ -70,6 +71,12 @@ type ServiceOfImage = Pick<
   "entrypoint" | "command" | "volumes" | "ports" | "workingDirectory"
 >;
 
+/** How an image is pulled, and what follows the digest in the names of its parts on the disk. */
+interface Access {
+  readonly client: RegistryClient;
+  readonly suffix: string;
+}
+
 interface ImageStoreLimits extends LayerLimits {
   /** The size of all layers together, in bytes. */
   readonly storeBytes: number;
@@ -78,13 +85,16 @@ interface ImageStoreLimits extends LayerLimits {
 /**
  * The images of this machine, shared by its workers without locks.
  *
- *     layers/<sha256>/0, 1, …      the files of a layer
- *     layers/<sha256>/index.json   its paths; written last
- *     roots/<sha256>-<format>/root the merged root file system, of hard links into layers
+ *     layers/<id>/0, 1, …          the files of a layer
+ *     layers/<id>/index.json       its paths; written last
+ *     roots/<id>-<format>/root     the merged root file system, of hard links into layers
  *     roots/…/image.json           settings, and the layers that it needs
  *     roots/…/signed-<keys>        its signature by one of these keys was verified
  *     in-use/<name>~<owner>        keeps a root or a layer from eviction while its owner lives
  *     temp/                        blobs, layers and roots that are being made; renamed when complete
+ *
+ * An id is a SHA-256. Images that were pulled with a login of the farm, and their layers, have `.<scope>` behind it: no
+ * other scope can use them, not even one that knows the digest.
  */
 export class ImageStore {
   readonly #directory: string;
@@ -126,21 +136,23 @@ export class ImageStore {
    * Returns an image, and pulls it if it is not here. Several callers share one pull, which goes on when one of them no
    * longer waits.
    *
-   * Throws `invalid_argument` for an image that no worker can use, and `unavailable` when its registry is.
+   * With a login at its registry, an image is pulled for the scope of that login, even if others have it. Throws
+   * `invalid_argument` for an image that no worker can use, and `unavailable` when its registry is.
    */
-  async use(text: string): Promise<OpenImage> {
+  async use(text: string, logins: readonly RegistryLogin[] = []): Promise<OpenImage> {
     const reference = parseImageReference(text);
     this.#client.assertAllowed(reference);
+    const access = this.#accessTo(reference, logins);
     const began = performance.now();
-    const digest = await this.#digestOf(reference);
+    const digest = await this.#digestOf(reference, access);
     const pinned = { ...reference, tag: undefined, digest };
-    const key = rootKey(digest);
+    const key = rootKey(digest, access);
     await this.#marks.mark(key);
     try {
       const wasHere = await exists(join(this.#root(key), "image.json"));
       // Before the layers: an image that may not run is not pulled.
-      const verifiedBy = await this.#requireSignature(pinned, key);
-      if (!wasHere) await this.#once(`root ${key}`, () => this.#pull(pinned, key));
+      const verifiedBy = await this.#requireSignature(pinned, key, access);
+      if (!wasHere) await this.#once(`root ${key}`, () => this.#pull(pinned, key, access));
       if (verifiedBy !== undefined) await writeFile(verifiedBy, "");
       const facts = RootFacts.parse(
         JSON.parse(await readFile(join(this.#root(key), "image.json"), "utf8")),
@@ -169,10 +181,8 @@ export class ImageStore {
       key: name.slice(0, 16),
       atMs: (await stat(this.#root(name)).catch(() => undefined))?.mtimeMs ?? 0,
     }));
-    return used
-      .toSorted((a, b) => b.atMs - a.atMs)
-      .slice(0, mostKeys)
-      .map(({ key }) => key);
+    const keys = used.toSorted((a, b) => b.atMs - a.atMs).map(({ key }) => key);
+    return [...new Set(keys)].slice(0, mostKeys);
   }
 
   /** Returns how many images are here, and the size of their layers, in bytes. */
@@ -200,12 +210,22 @@ export class ImageStore {
     for (const hex of layers) await this.#removeUnlessUsed("layers", hex);
   }
 
-  async #digestOf(reference: ImageReference): Promise<string> {
+  #accessTo({ registry }: ImageReference, logins: readonly RegistryLogin[]): Access {
+    const login = logins.find(({ host }) => host === registry);
+    if (login === undefined) return { client: this.#client, suffix: "" };
+    const { user, password, scope } = login;
+    return {
+      client: this.#client.withCredentials(new Map([[registry, { user, password }]])),
+      suffix: `.${scope}`,
+    };
+  }
+
+  async #digestOf(reference: ImageReference, { client, suffix }: Access): Promise<string> {
     if (reference.digest !== undefined) return reference.digest;
-    const name = imageName(reference);
+    const name = imageName(reference) + suffix;
     const known = this.#tags.get(name);
     if (known !== undefined && known.untilMs > Date.now()) return known.digest;
-    const digest = await this.#client.resolve(reference);
+    const digest = await client.resolve(reference);
     if (this.#tags.size > 10_000) this.#tags.clear();
     this.#tags.set(name, { digest, untilMs: Date.now() + tagValidMs });
     return digest;
@@ -218,12 +238,13 @@ export class ImageStore {
   async #requireSignature(
     reference: ImageReference & { readonly digest: string },
     key: string,
+    { client }: Access,
   ): Promise<string | undefined> {
     const rule = ruleFor(this.#policy, reference);
     if (rule === undefined) return undefined;
     const record = join(this.#root(key), `signed-${rule.name}`);
     if (await exists(record)) return undefined;
-    const signatures = await this.#client.signatures(reference, reference.digest);
+    const signatures = await client.signatures(reference, reference.digest);
     requireSignature(rule, reference, reference.digest, signatures);
     return record;
   }
@@ -236,27 +257,32 @@ export class ImageStore {
     return making;
   }
 
-  async #pull(reference: ImageReference, key: string): Promise<void> {
-    const image = await this.#client.describe(reference);
-    const hexes = image.manifest.layers.map(({ digest }) => hexOf(digest));
-    for (const hex of hexes) await this.#marks.mark(hex);
+  async #pull(reference: ImageReference, key: string, access: Access): Promise<void> {
+    const image = await access.client.describe(reference);
+    const ids = image.manifest.layers.map(({ digest }) => hexOf(digest) + access.suffix);
+    for (const id of ids) await this.#marks.mark(id);
     try {
       // Two at a time: a layer is unpacked while the next one arrives.
-      await mapAtMost(2, [...new Set(hexes)], (hex) =>
-        this.#once(`layer ${hex}`, () => this.#layer(reference, image, hexes.indexOf(hex))),
+      await mapAtMost(2, [...new Set(ids)], (id) =>
+        this.#once(`layer ${id}`, () => this.#layer(reference, image, ids.indexOf(id), access)),
       );
-      await this.#makeRoot(reference, image, hexes, key);
+      await this.#makeRoot(reference, image, ids, key);
     } finally {
-      for (const hex of hexes) this.#marks.unmark(hex);
+      for (const id of ids) this.#marks.unmark(id);
     }
   }
 
-  async #layer(reference: ImageReference, image: DescribedImage, at: number): Promise<void> {
+  async #layer(
+    reference: ImageReference,
+    image: DescribedImage,
+    at: number,
+    { client, suffix }: Access,
+  ): Promise<void> {
     const descriptor = image.manifest.layers[at];
     const diffId = image.config.diffIds[at];
     if (descriptor === undefined || diffId === undefined)
       throw new Fault("internal", `the image has no layer ${at}`);
-    const final = this.#layerPath(hexOf(descriptor.digest));
+    const final = this.#layerPath(hexOf(descriptor.digest) + suffix);
     if (await exists(join(final, "index.json"))) return;
     if (descriptor.size > mostBlobBytes)
       throw new Fault(
@@ -266,7 +292,7 @@ export class ImageStore {
     const blob = this.#temp();
     const directory = this.#temp();
     try {
-      await this.#client.download(reference, descriptor, blob);
+      await client.download(reference, descriptor, blob);
       await mkdir(directory, { mode: 0o700 });
       const index = await readLayer(blob, directory, this.#limits);
       if (index.diffId !== diffId)
@@ -287,12 +313,12 @@ export class ImageStore {
   async #makeRoot(
     reference: ImageReference,
     { config }: DescribedImage,
-    hexes: readonly string[],
+    ids: readonly string[],
     key: string,
   ): Promise<void> {
     const layers: LayerIndex[] = [];
-    for (const hex of hexes) {
-      const text = await readFile(join(this.#layerPath(hex), "index.json"), "utf8");
+    for (const id of ids) {
+      const text = await readFile(join(this.#layerPath(id), "index.json"), "utf8");
       layers.push(LayerIndex.parse(JSON.parse(text)));
     }
     const total = layers.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -303,7 +329,7 @@ export class ImageStore {
       );
     const tree = mergeLayers(layers);
     const fileOf = (layer: number, number: number) =>
-      join(this.#layerPath(hexes[layer] ?? ""), `${number}`);
+      join(this.#layerPath(ids[layer] ?? ""), `${number}`);
     await prepareRoot(tree, fileOf, config.volumes);
     const facts: z.infer<typeof RootFacts> = {
       name: imageName(reference),
@@ -314,7 +340,7 @@ export class ImageStore {
       command: [...config.command],
       volumes: [...config.volumes],
       ports: [...config.ports],
-      layers: [...hexes],
+      layers: [...ids],
     };
     const directory = this.#temp();
     try {
@@ -331,8 +357,8 @@ export class ImageStore {
     return join(this.#directory, "roots", key);
   }
 
-  #layerPath(hex: string): string {
-    return join(this.#directory, "layers", hex);
+  #layerPath(id: string): string {
+    return join(this.#directory, "layers", id);
   }
 
   #temp(): string {
@@ -381,8 +407,8 @@ export class ImageStore {
   }
 }
 
-function rootKey(digest: string): string {
-  return `${hexOf(digest)}-${rootFormat}`;
+function rootKey(digest: string, { suffix }: Access): string {
+  return `${hexOf(digest)}${suffix}-${rootFormat}`;
 }
 
 function hexOf(digest: string): string {

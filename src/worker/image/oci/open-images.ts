@@ -2,6 +2,7 @@ import { messageOf } from "#core/fault.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import { parseSignaturePolicy } from "#images/image-signatures.ts";
 import { RegistryClient } from "#images/registry-client.ts";
+import type { RegistryLogin } from "#images/registry-login.ts";
 import { parseRegistries, readCredentials } from "#images/registry-settings.ts";
 import { guardedFetch } from "#outgoing/guarded-fetch.ts";
 import { type HostPrograms, openHostPrograms } from "../../sandbox/host-programs.ts";
@@ -26,7 +27,7 @@ export interface ImageToRun
 
 /** Container images of this machine. */
 export interface Images {
-  open(reference: string): Promise<ImageToRun>;
+  open(reference: string, logins?: readonly RegistryLogin[]): Promise<ImageToRun>;
   trim(nowMs: number): Promise<void>;
   /** Returns the images on the disk, by `imageKeyOf`, those used last first. */
   keys(): Promise<readonly string[]>;
@@ -96,8 +97,8 @@ export async function openImages(
     images: {
       trim: (nowMs) => store.trim(nowMs),
       keys: () => store.keys(),
-      async open(reference) {
-        const image = await store.use(reference);
+      async open(reference, logins) {
+        const image = await store.use(reference, logins);
         return {
           ...image,
           programs,

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file grange/worker/v1/worker.proto.
  */
 export const file_grange_worker_v1_worker: GenFile = /*@__PURE__*/
-  fileDesc("Ch1ncmFuZ2Uvd29ya2VyL3YxL3dvcmtlci5wcm90bxIQZ3JhbmdlLndvcmtlci52MSI9CgVMZWFzZRIUCgxleGVjdXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoBRINCgVlcG9jaBgDIAEoAyLyAwoPUmVnaXN0ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSQQoIcGxhdGZvcm0YAyADKAsyLy5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5QbGF0Zm9ybUVudHJ5EhIKCnNpemVfY2xhc3MYBCABKAUSDQoFc2xvdHMYBSABKAUSDwoHdmVyc2lvbhgGIAEoCRJFCgpmYWNpbGl0aWVzGAcgAygLMjEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QuRmFjaWxpdGllc0VudHJ5EgwKBGNwdXMYCCABKAESFAoMbWVtb3J5X2J5dGVzGAkgASgDEigKBWxlYXNlGB4gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXRyYW5zcG9ydBgfIAEoCRIMCgRob3N0GCAgASgJEisKBmltYWdlcxghIAEoCzIbLmdyYW5nZS53b3JrZXIudjEuSW1hZ2VMaXN0Gi8KDVBsYXRmb3JtRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9GYWNpbGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIZCglJbWFnZUxpc3QSDAoEa2V5cxgBIAMoCSJ8ChBSZWdpc3RlclJlc3BvbnNlEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIxCg5sZWFzZV9kdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJvCgxDbGFpbVJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBRInCgR3YWl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjcKDUNsYWltUmVzcG9uc2USJgoGbGVhc2VzGAEgAygLMhYuZ3JhbmdlLndvcmtlci52MS5Xb3JrIscCCgRXb3JrEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRI+Cg1hY3Rpb25fZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDgoGYWN0aW9uGAMgASgMEg8KB2NvbW1hbmQYBCABKAwSKgoHdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdwcm9qZWN0GAYgASgJEk4KD2RpZ2VzdF9mdW5jdGlvbhgHIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUSKQoHc2VjcmV0cxgIIAMoCzIYLmdyYW5nZS53b3JrZXIudjEuU2VjcmV0IiUKBlNlY3JldBIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgMIkoKEExvb2tBaGVhZFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBSI7ChFMb29rQWhlYWRSZXNwb25zZRImCgVhaGVhZBgBIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuQWhlYWQipQEKBUFoZWFkEjsKCmlucHV0X3Jvb3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIPCgdwcm9qZWN0GAIgASgJEk4KD2RpZ2VzdF9mdW5jdGlvbhgDIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUitQEKEEhlYXJ0YmVhdFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSJwoGbGVhc2VzGAMgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIQCghkcmFpbmluZxgEIAEoCBIPCgd0cm91YmxlGAUgASgJEisKBmltYWdlcxgGIAEoCzIbLmdyYW5nZS53b3JrZXIudjEuSW1hZ2VMaXN0In4KEUhlYXJ0YmVhdFJlc3BvbnNlEiUKBGxvc3QYASADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEioKCWNhbmNlbGxlZBgCIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USFgoOdW5rbm93bl93b3JrZXIYAyABKAgilQEKFENhbmNlbGxhdGlvbnNSZXF1ZXN0EhMKC3dvcmtlcl9uYW1lGAEgASgJEhMKC2luc3RhbmNlX2lkGAIgASgJEioKCWNvbmZpcm1lZBgDIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USJwoEd2FpdBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJAChVDYW5jZWxsYXRpb25zUmVzcG9uc2USJwoGbGVhc2VzGAEgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZSJgCg5TdGFydGVkUmVxdWVzdBImCgVsZWFzZRgBIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiMKD1N0YXJ0ZWRSZXNwb25zZRIQCghhY2NlcHRlZBgBIAEoCCI5Cg5SZWxlYXNlUmVxdWVzdBInCgZsZWFzZXMYASADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlIhEKD1JlbGVhc2VSZXNwb25zZSKDAQoIRmluZGluZ3MSFQoNZmFpbHVyZV9jbGFzcxgBIAEoCRIwCgtlcnJvcl9saW5lcxgCIAMoCzIbLmdyYW5nZS53b3JrZXIudjEuRXJyb3JMaW5lEi4KB251bWJlcnMYAyADKAsyHS5ncmFuZ2Uud29ya2VyLnYxLkZvdW5kTnVtYmVyIicKCUVycm9yTGluZRIMCgRsaW5lGAEgASgDEgwKBHRleHQYAiABKAkiXgoLRm91bmROdW1iZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoARIQCgNtaW4YAyABKAFIAIgBARIQCgNtYXgYBCABKAFIAYgBAUIGCgRfbWluQgYKBF9tYXgilQEKBVVzYWdlEiwKCXVzZXJfdGltZRgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgtzeXN0ZW1fdGltZRgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIZChFwZWFrX21lbW9yeV9ieXRlcxgDIAEoAxITCgttZWFzdXJlZF9ieRgEIAEoCSLmAgoNUmVzb3VyY2VVc2FnZRIsCgl1c2VyX3RpbWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoLc3lzdGVtX3RpbWUYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGQoRcGVha19tZW1vcnlfYnl0ZXMYAyABKAMSEwoLbWVhc3VyZWRfYnkYBCABKAkSEgoKcmVhZF9ieXRlcxgFIAEoAxIVCg13cml0dGVuX2J5dGVzGAYgASgDEhUKDWZldGNoZWRfYmxvYnMYByABKAMSFQoNZmV0Y2hlZF9ieXRlcxgIIAEoAxIUCgxpbnB1dF9sYXllcnMYCSABKAUSEwoLa2VwdF9sYXllcnMYCiABKAUSFAoMaW1hZ2VfZGlnZXN0GAsgASgJEi0KCmltYWdlX3B1bGwYDCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24i5wIKCEZpbmlzaGVkEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIqCgdvdXRjb21lGAIgASgOMhkuZ3JhbmdlLndvcmtlci52MS5PdXRjb21lEj0KBnJlc3VsdBgDIAEoCzItLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uUmVzdWx0EiYKBXVzYWdlGAQgASgLMhcuZ3JhbmdlLndvcmtlci52MS5Vc2FnZRIPCgdtZXNzYWdlGAUgASgJEj8KDm1pc3NpbmdfaW5wdXRzGAYgAygLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSTgoPZGlnZXN0X2Z1bmN0aW9uGAcgASgOMjUuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3RGdW5jdGlvbi5WYWx1ZSJnCg1GaW5pc2hSZXF1ZXN0EhMKC3dvcmtlcl9uYW1lGAEgASgJEhMKC2luc3RhbmNlX2lkGAIgASgJEiwKCGZpbmlzaGVkGAMgAygLMhouZ3JhbmdlLndvcmtlci52MS5GaW5pc2hlZCKMAQoORmluaXNoUmVzcG9uc2USOgoIdmVyZGljdHMYASADKA4yKC5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaFJlc3BvbnNlLlZlcmRpY3QiPgoHVmVyZGljdBIXChNWRVJESUNUX1VOU1BFQ0lGSUVEEAASDQoJUFVCTElTSEVEEAESCwoHUkVGVVNFRBACIlgKEEFwcGVuZExvZ1JlcXVlc3QSJgoFbGVhc2UYASABKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEg4KBm9mZnNldBgCIAEoAxIMCgRkYXRhGAMgASgMIjoKEUFwcGVuZExvZ1Jlc3BvbnNlEhMKC25leHRfb2Zmc2V0GAEgASgDEhAKCGFjY2VwdGVkGAIgASgIKogBCgdPdXRjb21lEhcKE09VVENPTUVfVU5TUEVDSUZJRUQQABINCglTVUNDRUVERUQQARIKCgZGQUlMRUQQAhINCglUSU1FRF9PVVQQAxIRCg1PVVRfT0ZfTUVNT1JZEAQSDQoJQ0FOQ0VMTEVEEAUSGAoUSU5GUkFTVFJVQ1RVUkVfRVJST1IQBjL3BQoHV29ya2VycxJRCghSZWdpc3RlchIhLmdyYW5nZS53b3JrZXIudjEuUmVnaXN0ZXJSZXF1ZXN0GiIuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlc3BvbnNlEkgKBUNsYWltEh4uZ3JhbmdlLndvcmtlci52MS5DbGFpbVJlcXVlc3QaHy5ncmFuZ2Uud29ya2VyLnYxLkNsYWltUmVzcG9uc2USVAoJTG9va0FoZWFkEiIuZ3JhbmdlLndvcmtlci52MS5Mb29rQWhlYWRSZXF1ZXN0GiMuZ3JhbmdlLndvcmtlci52MS5Mb29rQWhlYWRSZXNwb25zZRJUCglIZWFydGJlYXQSIi5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlcXVlc3QaIy5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlc3BvbnNlEmAKDUNhbmNlbGxhdGlvbnMSJi5ncmFuZ2Uud29ya2VyLnYxLkNhbmNlbGxhdGlvbnNSZXF1ZXN0GicuZ3JhbmdlLndvcmtlci52MS5DYW5jZWxsYXRpb25zUmVzcG9uc2USTgoHU3RhcnRlZBIgLmdyYW5nZS53b3JrZXIudjEuU3RhcnRlZFJlcXVlc3QaIS5ncmFuZ2Uud29ya2VyLnYxLlN0YXJ0ZWRSZXNwb25zZRJOCgdSZWxlYXNlEiAuZ3JhbmdlLndvcmtlci52MS5SZWxlYXNlUmVxdWVzdBohLmdyYW5nZS53b3JrZXIudjEuUmVsZWFzZVJlc3BvbnNlEksKBkZpbmlzaBIfLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVxdWVzdBogLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVzcG9uc2USVAoJQXBwZW5kTG9nEiIuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXF1ZXN0GiMuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXNwb25zZWIGcHJvdG8z", [file_build_bazel_remote_execution_v2_remote_execution, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Ch1ncmFuZ2Uvd29ya2VyL3YxL3dvcmtlci5wcm90bxIQZ3JhbmdlLndvcmtlci52MSI9CgVMZWFzZRIUCgxleGVjdXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoBRINCgVlcG9jaBgDIAEoAyLyAwoPUmVnaXN0ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSQQoIcGxhdGZvcm0YAyADKAsyLy5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5QbGF0Zm9ybUVudHJ5EhIKCnNpemVfY2xhc3MYBCABKAUSDQoFc2xvdHMYBSABKAUSDwoHdmVyc2lvbhgGIAEoCRJFCgpmYWNpbGl0aWVzGAcgAygLMjEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QuRmFjaWxpdGllc0VudHJ5EgwKBGNwdXMYCCABKAESFAoMbWVtb3J5X2J5dGVzGAkgASgDEigKBWxlYXNlGB4gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXRyYW5zcG9ydBgfIAEoCRIMCgRob3N0GCAgASgJEisKBmltYWdlcxghIAEoCzIbLmdyYW5nZS53b3JrZXIudjEuSW1hZ2VMaXN0Gi8KDVBsYXRmb3JtRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9GYWNpbGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIZCglJbWFnZUxpc3QSDAoEa2V5cxgBIAMoCSJ8ChBSZWdpc3RlclJlc3BvbnNlEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIxCg5sZWFzZV9kdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJvCgxDbGFpbVJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBRInCgR3YWl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjcKDUNsYWltUmVzcG9uc2USJgoGbGVhc2VzGAEgAygLMhYuZ3JhbmdlLndvcmtlci52MS5Xb3JrIoEDCgRXb3JrEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRI+Cg1hY3Rpb25fZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDgoGYWN0aW9uGAMgASgMEg8KB2NvbW1hbmQYBCABKAwSKgoHdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdwcm9qZWN0GAYgASgJEk4KD2RpZ2VzdF9mdW5jdGlvbhgHIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUSKQoHc2VjcmV0cxgIIAMoCzIYLmdyYW5nZS53b3JrZXIudjEuU2VjcmV0EjgKD3JlZ2lzdHJ5X2xvZ2lucxgJIAMoCzIfLmdyYW5nZS53b3JrZXIudjEuUmVnaXN0cnlMb2dpbiJMCg1SZWdpc3RyeUxvZ2luEgwKBGhvc3QYASABKAkSDAoEdXNlchgCIAEoCRIQCghwYXNzd29yZBgDIAEoCRINCgVzY29wZRgEIAEoCSIlCgZTZWNyZXQSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoDCJKChBMb29rQWhlYWRSZXF1ZXN0EhMKC3dvcmtlcl9uYW1lGAEgASgJEhMKC2luc3RhbmNlX2lkGAIgASgJEgwKBG1vc3QYAyABKAUiOwoRTG9va0FoZWFkUmVzcG9uc2USJgoFYWhlYWQYASADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkFoZWFkIqUBCgVBaGVhZBI7CgppbnB1dF9yb290GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDwoHcHJvamVjdBgCIAEoCRJOCg9kaWdlc3RfZnVuY3Rpb24YAyABKA4yNS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdEZ1bmN0aW9uLlZhbHVlIrUBChBIZWFydGJlYXRSZXF1ZXN0EhMKC3dvcmtlcl9uYW1lGAEgASgJEhMKC2luc3RhbmNlX2lkGAIgASgJEicKBmxlYXNlcxgDIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USEAoIZHJhaW5pbmcYBCABKAgSDwoHdHJvdWJsZRgFIAEoCRIrCgZpbWFnZXMYBiABKAsyGy5ncmFuZ2Uud29ya2VyLnYxLkltYWdlTGlzdCJ+ChFIZWFydGJlYXRSZXNwb25zZRIlCgRsb3N0GAEgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIqCgljYW5jZWxsZWQYAiADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEhYKDnVua25vd25fd29ya2VyGAMgASgIIpUBChRDYW5jZWxsYXRpb25zUmVxdWVzdBITCgt3b3JrZXJfbmFtZRgBIAEoCRITCgtpbnN0YW5jZV9pZBgCIAEoCRIqCgljb25maXJtZWQYAyADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEicKBHdhaXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iQAoVQ2FuY2VsbGF0aW9uc1Jlc3BvbnNlEicKBmxlYXNlcxgBIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2UiYAoOU3RhcnRlZFJlcXVlc3QSJgoFbGVhc2UYASABKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIjCg9TdGFydGVkUmVzcG9uc2USEAoIYWNjZXB0ZWQYASABKAgiOQoOUmVsZWFzZVJlcXVlc3QSJwoGbGVhc2VzGAEgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZSIRCg9SZWxlYXNlUmVzcG9uc2UigwEKCEZpbmRpbmdzEhUKDWZhaWx1cmVfY2xhc3MYASABKAkSMAoLZXJyb3JfbGluZXMYAiADKAsyGy5ncmFuZ2Uud29ya2VyLnYxLkVycm9yTGluZRIuCgdudW1iZXJzGAMgAygLMh0uZ3JhbmdlLndvcmtlci52MS5Gb3VuZE51bWJlciInCglFcnJvckxpbmUSDAoEbGluZRgBIAEoAxIMCgR0ZXh0GAIgASgJIl4KC0ZvdW5kTnVtYmVyEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAESEAoDbWluGAMgASgBSACIAQESEAoDbWF4GAQgASgBSAGIAQFCBgoEX21pbkIGCgRfbWF4IpUBCgVVc2FnZRIsCgl1c2VyX3RpbWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoLc3lzdGVtX3RpbWUYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGQoRcGVha19tZW1vcnlfYnl0ZXMYAyABKAMSEwoLbWVhc3VyZWRfYnkYBCABKAki5gIKDVJlc291cmNlVXNhZ2USLAoJdXNlcl90aW1lGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KC3N5c3RlbV90aW1lGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhkKEXBlYWtfbWVtb3J5X2J5dGVzGAMgASgDEhMKC21lYXN1cmVkX2J5GAQgASgJEhIKCnJlYWRfYnl0ZXMYBSABKAMSFQoNd3JpdHRlbl9ieXRlcxgGIAEoAxIVCg1mZXRjaGVkX2Jsb2JzGAcgASgDEhUKDWZldGNoZWRfYnl0ZXMYCCABKAMSFAoMaW5wdXRfbGF5ZXJzGAkgASgFEhMKC2tlcHRfbGF5ZXJzGAogASgFEhQKDGltYWdlX2RpZ2VzdBgLIAEoCRItCgppbWFnZV9wdWxsGAwgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIucCCghGaW5pc2hlZBImCgVsZWFzZRgBIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USKgoHb3V0Y29tZRgCIAEoDjIZLmdyYW5nZS53b3JrZXIudjEuT3V0Y29tZRI9CgZyZXN1bHQYAyABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdBImCgV1c2FnZRgEIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuVXNhZ2USDwoHbWVzc2FnZRgFIAEoCRI/Cg5taXNzaW5nX2lucHV0cxgGIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0Ek4KD2RpZ2VzdF9mdW5jdGlvbhgHIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUiZwoNRmluaXNoUmVxdWVzdBITCgt3b3JrZXJfbmFtZRgBIAEoCRITCgtpbnN0YW5jZV9pZBgCIAEoCRIsCghmaW5pc2hlZBgDIAMoCzIaLmdyYW5nZS53b3JrZXIudjEuRmluaXNoZWQijAEKDkZpbmlzaFJlc3BvbnNlEjoKCHZlcmRpY3RzGAEgAygOMiguZ3JhbmdlLndvcmtlci52MS5GaW5pc2hSZXNwb25zZS5WZXJkaWN0Ij4KB1ZlcmRpY3QSFwoTVkVSRElDVF9VTlNQRUNJRklFRBAAEg0KCVBVQkxJU0hFRBABEgsKB1JFRlVTRUQQAiJYChBBcHBlbmRMb2dSZXF1ZXN0EiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIOCgZvZmZzZXQYAiABKAMSDAoEZGF0YRgDIAEoDCI6ChFBcHBlbmRMb2dSZXNwb25zZRITCgtuZXh0X29mZnNldBgBIAEoAxIQCghhY2NlcHRlZBgCIAEoCCqIAQoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASDQoJU1VDQ0VFREVEEAESCgoGRkFJTEVEEAISDQoJVElNRURfT1VUEAMSEQoNT1VUX09GX01FTU9SWRAEEg0KCUNBTkNFTExFRBAFEhgKFElORlJBU1RSVUNUVVJFX0VSUk9SEAYy9wUKB1dvcmtlcnMSUQoIUmVnaXN0ZXISIS5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdBoiLmdyYW5nZS53b3JrZXIudjEuUmVnaXN0ZXJSZXNwb25zZRJICgVDbGFpbRIeLmdyYW5nZS53b3JrZXIudjEuQ2xhaW1SZXF1ZXN0Gh8uZ3JhbmdlLndvcmtlci52MS5DbGFpbVJlc3BvbnNlElQKCUxvb2tBaGVhZBIiLmdyYW5nZS53b3JrZXIudjEuTG9va0FoZWFkUmVxdWVzdBojLmdyYW5nZS53b3JrZXIudjEuTG9va0FoZWFkUmVzcG9uc2USVAoJSGVhcnRiZWF0EiIuZ3JhbmdlLndvcmtlci52MS5IZWFydGJlYXRSZXF1ZXN0GiMuZ3JhbmdlLndvcmtlci52MS5IZWFydGJlYXRSZXNwb25zZRJgCg1DYW5jZWxsYXRpb25zEiYuZ3JhbmdlLndvcmtlci52MS5DYW5jZWxsYXRpb25zUmVxdWVzdBonLmdyYW5nZS53b3JrZXIudjEuQ2FuY2VsbGF0aW9uc1Jlc3BvbnNlEk4KB1N0YXJ0ZWQSIC5ncmFuZ2Uud29ya2VyLnYxLlN0YXJ0ZWRSZXF1ZXN0GiEuZ3JhbmdlLndvcmtlci52MS5TdGFydGVkUmVzcG9uc2USTgoHUmVsZWFzZRIgLmdyYW5nZS53b3JrZXIudjEuUmVsZWFzZVJlcXVlc3QaIS5ncmFuZ2Uud29ya2VyLnYxLlJlbGVhc2VSZXNwb25zZRJLCgZGaW5pc2gSHy5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaFJlcXVlc3QaIC5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaFJlc3BvbnNlElQKCUFwcGVuZExvZxIiLmdyYW5nZS53b3JrZXIudjEuQXBwZW5kTG9nUmVxdWVzdBojLmdyYW5nZS53b3JrZXIudjEuQXBwZW5kTG9nUmVzcG9uc2ViBnByb3RvMw", [file_build_bazel_remote_execution_v2_remote_execution, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * A worker's right to an execution, until a time. The epoch goes up at every
@@ -287,6 +287,13 @@ export type Work = Message<"grange.worker.v1.Work"> & {
    * @generated from field: repeated grange.worker.v1.Secret secrets = 8;
    */
   secrets: Secret[];
+
+  /**
+   * For the pull of this action's images. Never kept, never logged, and the command does not get them.
+   *
+   * @generated from field: repeated grange.worker.v1.RegistryLogin registry_logins = 9;
+   */
+  registryLogins: RegistryLogin[];
 };
 
 /**
@@ -295,6 +302,44 @@ export type Work = Message<"grange.worker.v1.Work"> & {
  */
 export const WorkSchema: GenMessage<Work> = /*@__PURE__*/
   messageDesc(file_grange_worker_v1_worker, 6);
+
+/**
+ * A login at one registry of container images.
+ *
+ * @generated from message grange.worker.v1.RegistryLogin
+ */
+export type RegistryLogin = Message<"grange.worker.v1.RegistryLogin"> & {
+  /**
+   * Its host as in names of images.
+   *
+   * @generated from field: string host = 1;
+   */
+  host: string;
+
+  /**
+   * @generated from field: string user = 2;
+   */
+  user: string;
+
+  /**
+   * @generated from field: string password = 3;
+   */
+  password: string;
+
+  /**
+   * Who was given it, as 32 hexadecimal digits: images that were pulled with it are for the same scope only.
+   *
+   * @generated from field: string scope = 4;
+   */
+  scope: string;
+};
+
+/**
+ * Describes the message grange.worker.v1.RegistryLogin.
+ * Use `create(RegistryLoginSchema)` to create a new message.
+ */
+export const RegistryLoginSchema: GenMessage<RegistryLogin> = /*@__PURE__*/
+  messageDesc(file_grange_worker_v1_worker, 7);
 
 /**
  * @generated from message grange.worker.v1.Secret
@@ -318,7 +363,7 @@ export type Secret = Message<"grange.worker.v1.Secret"> & {
  * Use `create(SecretSchema)` to create a new message.
  */
 export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 7);
+  messageDesc(file_grange_worker_v1_worker, 8);
 
 /**
  * @generated from message grange.worker.v1.LookAheadRequest
@@ -347,7 +392,7 @@ export type LookAheadRequest = Message<"grange.worker.v1.LookAheadRequest"> & {
  * Use `create(LookAheadRequestSchema)` to create a new message.
  */
 export const LookAheadRequestSchema: GenMessage<LookAheadRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 8);
+  messageDesc(file_grange_worker_v1_worker, 9);
 
 /**
  * @generated from message grange.worker.v1.LookAheadResponse
@@ -366,7 +411,7 @@ export type LookAheadResponse = Message<"grange.worker.v1.LookAheadResponse"> & 
  * Use `create(LookAheadResponseSchema)` to create a new message.
  */
 export const LookAheadResponseSchema: GenMessage<LookAheadResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 9);
+  messageDesc(file_grange_worker_v1_worker, 10);
 
 /**
  * @generated from message grange.worker.v1.Ahead
@@ -393,7 +438,7 @@ export type Ahead = Message<"grange.worker.v1.Ahead"> & {
  * Use `create(AheadSchema)` to create a new message.
  */
 export const AheadSchema: GenMessage<Ahead> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 10);
+  messageDesc(file_grange_worker_v1_worker, 11);
 
 /**
  * @generated from message grange.worker.v1.HeartbeatRequest
@@ -441,7 +486,7 @@ export type HeartbeatRequest = Message<"grange.worker.v1.HeartbeatRequest"> & {
  * Use `create(HeartbeatRequestSchema)` to create a new message.
  */
 export const HeartbeatRequestSchema: GenMessage<HeartbeatRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 11);
+  messageDesc(file_grange_worker_v1_worker, 12);
 
 /**
  * @generated from message grange.worker.v1.HeartbeatResponse
@@ -474,7 +519,7 @@ export type HeartbeatResponse = Message<"grange.worker.v1.HeartbeatResponse"> & 
  * Use `create(HeartbeatResponseSchema)` to create a new message.
  */
 export const HeartbeatResponseSchema: GenMessage<HeartbeatResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 12);
+  messageDesc(file_grange_worker_v1_worker, 13);
 
 /**
  * @generated from message grange.worker.v1.CancellationsRequest
@@ -509,7 +554,7 @@ export type CancellationsRequest = Message<"grange.worker.v1.CancellationsReques
  * Use `create(CancellationsRequestSchema)` to create a new message.
  */
 export const CancellationsRequestSchema: GenMessage<CancellationsRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 13);
+  messageDesc(file_grange_worker_v1_worker, 14);
 
 /**
  * @generated from message grange.worker.v1.CancellationsResponse
@@ -528,7 +573,7 @@ export type CancellationsResponse = Message<"grange.worker.v1.CancellationsRespo
  * Use `create(CancellationsResponseSchema)` to create a new message.
  */
 export const CancellationsResponseSchema: GenMessage<CancellationsResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 14);
+  messageDesc(file_grange_worker_v1_worker, 15);
 
 /**
  * Left out for what is over in a moment: the metadata of its result says when it started.
@@ -552,7 +597,7 @@ export type StartedRequest = Message<"grange.worker.v1.StartedRequest"> & {
  * Use `create(StartedRequestSchema)` to create a new message.
  */
 export const StartedRequestSchema: GenMessage<StartedRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 15);
+  messageDesc(file_grange_worker_v1_worker, 16);
 
 /**
  * @generated from message grange.worker.v1.StartedResponse
@@ -569,7 +614,7 @@ export type StartedResponse = Message<"grange.worker.v1.StartedResponse"> & {
  * Use `create(StartedResponseSchema)` to create a new message.
  */
 export const StartedResponseSchema: GenMessage<StartedResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 16);
+  messageDesc(file_grange_worker_v1_worker, 17);
 
 /**
  * @generated from message grange.worker.v1.ReleaseRequest
@@ -586,7 +631,7 @@ export type ReleaseRequest = Message<"grange.worker.v1.ReleaseRequest"> & {
  * Use `create(ReleaseRequestSchema)` to create a new message.
  */
 export const ReleaseRequestSchema: GenMessage<ReleaseRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 17);
+  messageDesc(file_grange_worker_v1_worker, 18);
 
 /**
  * @generated from message grange.worker.v1.ReleaseResponse
@@ -599,7 +644,7 @@ export type ReleaseResponse = Message<"grange.worker.v1.ReleaseResponse"> & {
  * Use `create(ReleaseResponseSchema)` to create a new message.
  */
 export const ReleaseResponseSchema: GenMessage<ReleaseResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 18);
+  messageDesc(file_grange_worker_v1_worker, 19);
 
 /**
  * What the rules of an action found in its log. It travels inside of the result, as
@@ -632,7 +677,7 @@ export type Findings = Message<"grange.worker.v1.Findings"> & {
  * Use `create(FindingsSchema)` to create a new message.
  */
 export const FindingsSchema: GenMessage<Findings> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 19);
+  messageDesc(file_grange_worker_v1_worker, 20);
 
 /**
  * @generated from message grange.worker.v1.ErrorLine
@@ -656,7 +701,7 @@ export type ErrorLine = Message<"grange.worker.v1.ErrorLine"> & {
  * Use `create(ErrorLineSchema)` to create a new message.
  */
 export const ErrorLineSchema: GenMessage<ErrorLine> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 20);
+  messageDesc(file_grange_worker_v1_worker, 21);
 
 /**
  * @generated from message grange.worker.v1.FoundNumber
@@ -690,7 +735,7 @@ export type FoundNumber = Message<"grange.worker.v1.FoundNumber"> & {
  * Use `create(FoundNumberSchema)` to create a new message.
  */
 export const FoundNumberSchema: GenMessage<FoundNumber> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 21);
+  messageDesc(file_grange_worker_v1_worker, 22);
 
 /**
  * What the whole process tree used.
@@ -726,7 +771,7 @@ export type Usage = Message<"grange.worker.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 22);
+  messageDesc(file_grange_worker_v1_worker, 23);
 
 /**
  * What an execution took of its machine, for whoever reads the result. It travels beside
@@ -813,7 +858,7 @@ export type ResourceUsage = Message<"grange.worker.v1.ResourceUsage"> & {
  * Use `create(ResourceUsageSchema)` to create a new message.
  */
 export const ResourceUsageSchema: GenMessage<ResourceUsage> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 23);
+  messageDesc(file_grange_worker_v1_worker, 24);
 
 /**
  * @generated from message grange.worker.v1.Finished
@@ -866,7 +911,7 @@ export type Finished = Message<"grange.worker.v1.Finished"> & {
  * Use `create(FinishedSchema)` to create a new message.
  */
 export const FinishedSchema: GenMessage<Finished> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 24);
+  messageDesc(file_grange_worker_v1_worker, 25);
 
 /**
  * @generated from message grange.worker.v1.FinishRequest
@@ -893,7 +938,7 @@ export type FinishRequest = Message<"grange.worker.v1.FinishRequest"> & {
  * Use `create(FinishRequestSchema)` to create a new message.
  */
 export const FinishRequestSchema: GenMessage<FinishRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 25);
+  messageDesc(file_grange_worker_v1_worker, 26);
 
 /**
  * @generated from message grange.worker.v1.FinishResponse
@@ -912,7 +957,7 @@ export type FinishResponse = Message<"grange.worker.v1.FinishResponse"> & {
  * Use `create(FinishResponseSchema)` to create a new message.
  */
 export const FinishResponseSchema: GenMessage<FinishResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 26);
+  messageDesc(file_grange_worker_v1_worker, 27);
 
 /**
  * @generated from enum grange.worker.v1.FinishResponse.Verdict
@@ -945,7 +990,7 @@ export type FinishResponse_Verdict = (typeof FinishResponse_Verdict)[keyof typeo
  * Describes the enum grange.worker.v1.FinishResponse.Verdict.
  */
 export const FinishResponse_VerdictSchema: GenEnum<FinishResponse_Verdict> = /*@__PURE__*/
-  enumDesc(file_grange_worker_v1_worker, 26, 0);
+  enumDesc(file_grange_worker_v1_worker, 27, 0);
 
 /**
  * @generated from message grange.worker.v1.AppendLogRequest
@@ -972,7 +1017,7 @@ export type AppendLogRequest = Message<"grange.worker.v1.AppendLogRequest"> & {
  * Use `create(AppendLogRequestSchema)` to create a new message.
  */
 export const AppendLogRequestSchema: GenMessage<AppendLogRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 27);
+  messageDesc(file_grange_worker_v1_worker, 28);
 
 /**
  * @generated from message grange.worker.v1.AppendLogResponse
@@ -996,7 +1041,7 @@ export type AppendLogResponse = Message<"grange.worker.v1.AppendLogResponse"> & 
  * Use `create(AppendLogResponseSchema)` to create a new message.
  */
 export const AppendLogResponseSchema: GenMessage<AppendLogResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 28);
+  messageDesc(file_grange_worker_v1_worker, 29);
 
 /**
  * @generated from enum grange.worker.v1.Outcome
