@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { dockerNetworkProperty, dockerProperties } from "./docker-properties.ts";
+import { dockerNetworkProperty, foreignProperties } from "./foreign-properties.ts";
 import { isolationProperty, isolationRequirement, offered as yes } from "./isolation-level.ts";
 
 /**
@@ -75,7 +75,7 @@ const instructions = new Set([
   "size-class",
   "min-size-class",
   "max-size-class",
-  ...dockerProperties.map(({ name }) => name),
+  ...foreignProperties.map(({ name }) => name),
 ]);
 
 /**

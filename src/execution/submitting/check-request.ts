@@ -1,5 +1,5 @@
-import { problemOfDockerProperties } from "#core/docker-properties.ts";
 import { Fault } from "#core/fault.ts";
+import { problemOfForeignProperties } from "#core/foreign-properties.ts";
 import { isKeepable } from "#core/keepable-text.ts";
 import { requirementsOf } from "#core/platform.ts";
 import { greatestSizeClass } from "../claiming/is-served-by.ts";
@@ -36,7 +36,7 @@ export function checkRequest(request: ExecutionRequest): void {
     );
   }
   const { platform, project, invocation } = request;
-  const problem = problemOfDockerProperties(platform);
+  const problem = problemOfForeignProperties(platform);
   if (problem !== undefined) throw new Fault("invalid_argument", problem);
   const texts = [...Object.entries(platform).flat(), project, invocation];
   for (const text of texts) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problemOfDockerProperties } from "./docker-properties.ts";
+import { problemOfForeignProperties } from "./foreign-properties.ts";
 import { requirementsOf } from "./platform.ts";
 
 test.each([
@@ -8,8 +8,11 @@ test.each([
   [{ dockerNetwork: "host" }, "dockerNetwork=host is refused"],
   [{ dockerSiblingContainers: "1" }, "dockerSiblingContainers=1 is refused"],
   [{ dockerAddCapabilities: "SYS_ADMIN" }, "dockerAddCapabilities=SYS_ADMIN is refused"],
+  [{ "init-dockerd": "true" }, "init-dockerd=true is refused: there is no Docker"],
+  [{ "include-secrets": "true" }, "include-secrets=true is refused: only jobs of graphs"],
+  [{ "workload-isolation-type": "firecracker" }, "is refused: actions run in a sandbox"],
 ])("%o is refused with the reason", (platform, why) => {
-  expect(problemOfDockerProperties(platform)).toContain(why);
+  expect(problemOfForeignProperties(platform)).toContain(why);
 });
 
 test("values that change nothing are accepted, and no worker needs to offer them", () => {
@@ -20,9 +23,14 @@ test("values that change nothing are accepted, and no worker needs to offer them
     dockerUser: "root",
     "runner-user": "builder",
     dockerShmSize: "1g",
+    "cache-silo-key": "2026-01",
+    EstimatedMemory: "2GB",
+    "recycle-runner": "true",
+    "workload-isolation-type": "podman",
+    "init-dockerd": "false",
   };
 
-  expect(problemOfDockerProperties(platform)).toBeUndefined();
+  expect(problemOfForeignProperties(platform)).toBeUndefined();
   expect(requirementsOf(platform)).toEqual({});
 });
 

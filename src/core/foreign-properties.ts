@@ -1,7 +1,7 @@
 import type { Platform } from "./platform.ts";
 
-/** What the farm does with a property that services with Docker know. */
-interface DockerProperty {
+/** What the farm does with a property that other services of remote execution know. */
+interface ForeignProperty {
   readonly name: string;
   /** Returns why an action with this value is refused; undefined for a value that is obeyed or has no effect. */
   readonly problem: (value: string) => string | undefined;
@@ -17,11 +17,37 @@ const refusedWhenOn =
 
 const ignored = () => undefined;
 
+/** Settings of machines that run one action after another, estimates, and names of machines' owners: all have no effect. */
+const ignoredNames = [
+  // Part of the action, so it divides the action cache as it does elsewhere.
+  "cache-silo-key",
+  "clean-workspace-inputs",
+  "dockerInit",
+  "dockerDropCapabilities",
+  "dockerReuse",
+  "dockerRuntime",
+  "dockerShmSize",
+  "dockerUlimits",
+  "dockerUser",
+  "EstimatedCPU",
+  "EstimatedComputeUnits",
+  "EstimatedFreeDiskBytes",
+  "EstimatedMemory",
+  "nonroot-workspace",
+  "persistentWorkerKey",
+  "persistentWorkerProtocol",
+  "preserve-workspace",
+  "recycle-runner",
+  "runner-recycling-key",
+  "runner-user",
+  "use-self-hosted-executors",
+];
+
 /** The property by which clients of services with Docker ask for the network: `standard` or `off`. */
 export const dockerNetworkProperty = "dockerNetwork";
 
 /** No worker offers these: the farm obeys them, ignores them, or refuses the action. `docs/containers.md` lists them. */
-export const dockerProperties: readonly DockerProperty[] = [
+export const foreignProperties: readonly ForeignProperty[] = [
   {
     name: dockerNetworkProperty,
     problem: (value) =>
@@ -33,18 +59,21 @@ export const dockerProperties: readonly DockerProperty[] = [
   { name: "dockerRunAsRoot", problem: refusedWhenOn("actions run as one ordinary user") },
   { name: "dockerSiblingContainers", problem: refusedWhenOn("there is no Docker to talk to") },
   { name: "dockerAddCapabilities", problem: refusedWhenOn("no action has capabilities") },
-  { name: "dockerDropCapabilities", problem: ignored },
-  { name: "dockerRuntime", problem: ignored },
-  { name: "dockerShmSize", problem: ignored },
-  { name: "dockerUlimits", problem: ignored },
-  { name: "dockerUser", problem: ignored },
-  { name: "dockerReuse", problem: ignored },
-  { name: "runner-user", problem: ignored },
+  { name: "init-dockerd", problem: refusedWhenOn("there is no Docker to talk to") },
+  { name: "include-secrets", problem: refusedWhenOn("only jobs of graphs get secrets") },
+  {
+    name: "workload-isolation-type",
+    problem: (value) =>
+      value.toLowerCase() === "firecracker"
+        ? "actions run in a sandbox, and not in a virtual machine"
+        : undefined,
+  },
+  ...ignoredNames.map((name) => ({ name, problem: ignored })),
 ];
 
 /** Returns why an action with these properties is refused, by the first property that cannot be obeyed. */
-export function problemOfDockerProperties(platform: Platform): string | undefined {
-  for (const { name, problem } of dockerProperties) {
+export function problemOfForeignProperties(platform: Platform): string | undefined {
+  for (const { name, problem } of foreignProperties) {
     const value = platform[name];
     const why = value === undefined ? undefined : problem(value);
     if (why !== undefined) return `${name}=${value} is refused: ${why}`;
