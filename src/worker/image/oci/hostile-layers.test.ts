@@ -185,6 +185,11 @@ const refused: readonly [name: string, why: string | RegExp, layer: () => Buffer
     () => tarOf([{ path: "a", content: "x", size: 3_000 }], false).subarray(0, 700),
   ],
   [
+    "a file whose last block breaks off",
+    /cannot be read|damaged/,
+    () => tarOf([file("a", "x".repeat(700))], false).subarray(0, 512 + 600),
+  ],
+  [
     "a wrong checksum",
     /cannot be read|damaged/,
     () => {
@@ -345,6 +350,17 @@ test.each(contained)("an image has %s", async (_, layers, found) => {
     Object.keys(found).map((path) => [path, contentAt(join(root, path))]),
   );
   expect(there).toEqual(found);
+});
+
+test("a layer without the end of its last block is read, as umoci writes it", async () => {
+  const root = await unpack([
+    tarOf([file("a", "first"), file("b", "x".repeat(600))], false).subarray(0, -424),
+  ]);
+
+  expect([contentAt(join(root, "a")), contentAt(join(root, "b"))]).toEqual([
+    "first",
+    "x".repeat(600),
+  ]);
 });
 
 test("files and directories lose setuid, setgid and sticky bits", async () => {

@@ -68,6 +68,8 @@ export async function readLayer(
   return { diffId: `sha256:${hash.digest("hex")}`, bytes: reader.bytes, entries: reader.entries };
 }
 
+const blockBytes = 512;
+
 /** Receives the bytes of a tar file in order. */
 class LayerReader {
   readonly entries: LayerEntry[] = [];
@@ -80,6 +82,10 @@ class LayerReader {
   #seen = 0;
   #nameBytes = 0;
   #open: number | undefined;
+  /** The beginning of a block whose rest has not arrived. */
+  #tail = Buffer.alloc(0);
+  /** Bytes of the last file that have not arrived. */
+  #missing = 0;
 
   constructor(directory: string, limits: LayerLimits) {
     this.#directory = directory;
@@ -112,12 +118,25 @@ class LayerReader {
   }
 
   async write(part: Uint8Array): Promise<void> {
-    const goesOn = this.#parser.write(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+    const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+    const all = this.#tail.length === 0 ? bytes : Buffer.concat([this.#tail, bytes]);
+    const whole = all.length - (all.length % blockBytes);
+    this.#tail = Buffer.from(all.subarray(whole));
+    await this.#parse(all.subarray(0, whole));
+  }
+
+  async #parse(blocks: Buffer): Promise<void> {
+    if (blocks.length === 0) return;
+    const goesOn = this.#parser.write(blocks);
     if (this.#failure !== undefined) throw this.#failure;
     if (!goesOn) await new Promise((resolve) => setImmediate(resolve));
   }
 
   async end(): Promise<void> {
+    // umoci 0.4 does not fill the block of the last file. Readers in Go, such as Docker's, accept this, too.
+    const isWhole = this.#missing <= this.#tail.length;
+    const fill = isWhole && this.#tail.length > 0 ? blockBytes - this.#tail.length : 0;
+    await this.#parse(Buffer.concat([this.#tail, Buffer.alloc(fill)]));
     const ended = new Promise<void>((resolve, reject) => {
       this.#parser.once("end", resolve);
       this.#parser.once("error", reject);
@@ -238,9 +257,11 @@ class LayerReader {
     const number = this.#files++;
     const file = openSync(join(this.#directory, `${number}`), "wx", 0o600);
     this.#open = file;
+    this.#missing = entry.size;
     entry.on("data", (part: Buffer) =>
       this.#guarded(entry, () => {
         this.bytes += part.byteLength;
+        this.#missing -= part.byteLength;
         if (this.bytes > this.#limits.bytes) throw tooMuch(this.#limits);
         let written = 0;
         while (written < part.byteLength) written += writeSync(file, part, written);
