@@ -76,6 +76,29 @@ jobs:
     platform: { who: root }
     inputs: []
     commands: cat /etc/version
+  image:
+    inputs: []
+    outputs: image
+    network: true
+    platform: { who: root }
+    commands:
+      - mkdir -p root/etc && echo built > root/etc/version
+      - skopeo --insecure-policy copy --quiet --src-tls-verify=false docker://${host}/tests/tools:base oci:image:v1
+      - umoci insert --rootless --image image:v1 root/etc/version /etc/version
+      - umoci config --image image:v1 --config.label made-by=grange
+  push:
+    inputs: []
+    needs: [image]
+    network: true
+    secrets: PUSH_LOGIN
+    platform: { who: root }
+    commands: skopeo --insecure-policy copy --quiet --authfile "$GRANGE_SECRETS/PUSH_LOGIN" --dest-tls-verify=false oci:image:v1 docker://${privateHost}/tests/built:v1
+  built:
+    inputs: []
+    needs: { push: { outputs: [] } }
+    image: ${privateHost}/tests/built:v1
+    platform: { who: root }
+    commands: cat /etc/version
 `;
 
 /** Asks the database for a number by PostgreSQL's protocol: start, then one simple query. */
@@ -97,6 +120,10 @@ console.log(answer.includes("answer") && /\\0\\x0242C/.test(answer) ? "the datab
 `;
 
 const sandboxes = await sandboxNeeds(["bubblewrap"]);
+const imageTools = programs("tools that build images", {
+  programs: ["umoci", "skopeo"],
+  packages: ["umoci", "skopeo"],
+});
 const setpriv = programs("a worker of another user", {
   programs: ["setpriv"],
   packages: ["util-linux"],
@@ -167,6 +194,18 @@ describe(
     const imageOfRun = async (graph: string, job: string) => {
       const [run] = (await farm.job(graph, job)).runList;
       return (await detail(run?.executionId ?? "")).command?.platform["container-image"];
+    };
+    /** Sets a secret with the login at the closed registry. */
+    const setLogin = async (name: string, place: string) => {
+      const { user, password } = registryUser;
+      const login = { auths: { [closed.host]: { auth: base64(`${user}:${password}`) } } };
+      const value = base64(JSON.stringify(login));
+      const answer = await fetch(`${farm.url}/api/v1/secrets`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ name, repository: place, branch: "*", value }),
+      });
+      expect(answer.status).toBe(200);
     };
     const submit = (select: string) => farm.submit({ repository: repository.path, select });
     const batches = async (graph: string) =>
@@ -263,25 +302,14 @@ describe(
       expect(run?.message).toContain("REGISTRY_LOGIN");
 
       const { user, password } = registryUser;
-      const login = { auths: { [closed.host]: { username: user, password } } };
-      const set = await fetch(`${farm.url}/api/v1/secrets`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          name: "REGISTRY_LOGIN",
-          repository: "default",
-          branch: "*",
-          value: Buffer.from(JSON.stringify(login)).toString("base64"),
-        }),
-      });
-      expect(set.status).toBe(200);
+      await setLogin("REGISTRY_LOGIN", "default");
 
       const { id } = await submit("private");
       expect((await farm.untilOver(id)).state).toBe("succeeded");
       expect(await farm.log(id, "private")).toContain("private\n");
       const image = (await imageOfRun(id, "private")) ?? "";
       expect(image).toBe(`docker://${closed.host}/tests/tools@${imageOf("private").digest}`);
-      for (const text of [password, Buffer.from(`${user}:${password}`).toString("base64")])
+      for (const text of [password, base64(`${user}:${password}`)])
         expect(filesWith(farm.dataDir, text)).toEqual([]);
 
       // The worker has the image, and another project knows its digest.
@@ -304,8 +332,28 @@ describe(
         client.close();
       }
     });
+
+    test(
+      "a job builds an image without root and daemon, another pushes it with a secret, and a third one runs in it",
+      needs(imageTools),
+      async () => {
+        await pushImage(registry.origin, "tests/tools", "base", first);
+        await setLogin("REGISTRY_LOGIN", "default");
+        await setLogin("PUSH_LOGIN", repository.path.split("/").at(-1) ?? "");
+
+        const { id } = await submit("built");
+
+        expect((await farm.untilOver(id)).state).toBe("succeeded");
+        expect(await farm.log(id, "built")).toContain("built\n");
+        expect(await farm.log(id, "push")).not.toContain(registryUser.password);
+      },
+    );
   },
 );
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
 
 /** Returns the files below a directory that contain a text. */
 function filesWith(directory: string, text: string): string[] {
