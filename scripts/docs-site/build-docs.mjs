@@ -86,10 +86,11 @@ function wholePage({ page, title, html, menu }) {
 <header>
 <a href="${base}/index.html"><strong>Grange</strong> documents</a>
 <a href="${base}/../">to the farm</a>
+<a class="narrow" href="#all-documents">all documents</a>
 <search><label>Search <input type="search" id="query" autocomplete="off" aria-controls="results"></label><ol id="results" hidden></ol></search>
 </header>
 <div class="columns">
-<nav aria-label="Documents"><details open><summary>All documents</summary>
+<nav id="all-documents" aria-label="Documents"><details open><summary>All documents</summary>
 ${menu}
 </details></nav>
 <main id="content">

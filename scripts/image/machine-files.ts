@@ -8,11 +8,18 @@ const run = promisify(execFile);
 
 /** What a server needs. */
 const required = ["git", "sh", "env"];
-/** What a worker uses for sandboxes, and simple jobs. Programs that this machine lacks are left out. */
-const useful =
-  "bwrap unshare setpriv nsenter mount umount taskset prlimit slirp4netns ldd bash basename cat chmod cp cut date dirname expr false find grep gzip head id ln ls mkdir mktemp mv printf pwd rm rmdir sed sleep sort stat tail tar tee test touch tr true uname uniq wc xargs".split(
-    " ",
-  );
+/** What a worker uses for sandboxes. Programs that this machine lacks are left out, here and below. */
+const sandboxPrograms =
+  "bwrap ldd mount nsenter prlimit setpriv slirp4netns taskset umount unshare".split(" ");
+/** What scripts of jobs, and the scripts that start them, expect of a system: GNU coreutils and some more. */
+const usualPrograms = [
+  "awk bash bzip2 cmp diff find grep gunzip gzip kill patch ps sed tar xargs xz zstd",
+  "arch b2sum base32 base64 basename cat chgrp chmod chown cksum comm cp csplit cut date dd df dirname du echo expand",
+  "expr factor false fmt fold head hostid id install join link ln logname ls md5sum mkdir mkfifo mknod mktemp mv nice nl",
+  "nohup nproc numfmt od paste pathchk pr printenv printf ptx pwd readlink realpath rm rmdir seq sha1sum sha224sum",
+  "sha256sum sha384sum sha512sum shred shuf sleep sort split stat stdbuf stty sum sync tac tail tee test timeout touch",
+  "tr true truncate tsort tty uname unexpand uniq unlink wc whoami yes",
+].flatMap((line) => line.split(" "));
 
 /**
  * Returns a root file system made of this machine's programs: Node, Git, a shell, with their libraries.
@@ -27,7 +34,7 @@ export async function machineFiles(moreNames: readonly string[]): Promise<ImageE
     if (program === undefined) throw new Error(`${name} is not on the PATH of this machine`);
     await files.addProgram(program);
   }
-  for (const name of useful) {
+  for (const name of [...sandboxPrograms, ...usualPrograms]) {
     const program = await findProgram(name);
     if (program !== undefined) await files.addProgram(program);
   }

@@ -16,12 +16,15 @@ import { bubblewrap } from "../support/needs/machine-needs.ts";
 import { needs } from "../support/needs/needs.ts";
 import { type Program, startProgram } from "../support/process.ts";
 import { runGrange } from "../support/run-grange.ts";
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
 const checkout = join(import.meta.dirname, "..", "..");
 
 const Ready = z.object({ ready: z.literal(true), url: z.url() });
 const databaseUrl = await freshDatabase();
 
+const definitions =
+  "version: 1\njobs:\n  greet:\n    commands: [id -u, test ! -e /tmp/other, echo hello]\n";
 const socketDirectory = new URL(databaseUrl).searchParams.get("host") ?? "/tmp";
 
 describe("the container image", needs(bubblewrap), () => {
@@ -31,6 +34,8 @@ describe("the container image", needs(bubblewrap), () => {
   let server: Program;
   let url: string;
   let token: string;
+  let serverData: string;
+  let repository: SampleRepository;
   let kubernetes: FakeKubernetes;
 
   beforeAll(async () => {
@@ -49,38 +54,51 @@ describe("the container image", needs(bubblewrap), () => {
     for (const { mediaType, digest } of image.blobs)
       if (mediaType.endsWith("tar+gzip"))
         execFileSync("tar", ["-xzf", image.layout.pathOf(digest), "-C", root, "--no-same-owner"]);
-    server = startProgram("bwrap", [...inContainer(await configOf(image)), "--port", "0"], {
-      env: { GRANGE_DATABASE_URL: databaseUrl },
-    });
+    repository = await sampleRepository({ ".grange/farm.yml": definitions });
+    const config = await configOf(image);
+    serverData = join(scratch, "server-data");
+    await mkdir(serverData);
+    server = startProgram(
+      "bwrap",
+      inContainer(config, {
+        data: serverData,
+        words: [...config.Cmd, "--port", "0"],
+        // The database of the tests listens on a socket in /tmp.
+        shown: [socketDirectory, repository.path],
+      }),
+    );
     const line = await server.line((text) => text.includes('"ready"'));
     const ready = Ready.parse(JSON.parse(line));
     url = ready.url.replace("0.0.0.0", "127.0.0.1");
-    token = (await readFile(join(root, "var/lib/grange/server/owner-token"), "utf8")).trim();
+    token = (await readFile(join(serverData, "server", "owner-token"), "utf8")).trim();
     kubernetes = await startFakeKubernetes("farm");
   });
   afterAll(async () => {
     server?.signal("SIGTERM");
     await server?.finished;
     await kubernetes?.stop();
+    await repository?.remove();
     await rm(scratch, { recursive: true, force: true });
   });
 
   /** Returns the command line of bwrap that runs the image as a container runtime would, with a read-only root. */
-  function inContainer(config: ContainerConfig): string[] {
-    const data = "/var/lib/grange";
+  function inContainer(
+    config: ContainerConfig,
+    { data, words, shown }: { data: string; words: readonly string[]; shown: readonly string[] },
+  ): string[] {
+    const dataPlace = "/var/lib/grange";
     const [user = "", group = ""] = config.User.split(":");
     const options = [
-      `--ro-bind ${root} / --bind ${join(root, data)} ${data}`,
+      `--ro-bind ${root} / --bind ${data} ${dataPlace}`,
       "--proc /proc --dev /dev --tmpfs /tmp --unshare-user --unshare-pid --die-with-parent",
-      // The database of the tests listens on a socket in /tmp.
-      `--bind ${socketDirectory} ${socketDirectory}`,
+      ...shown.map((path) => `--ro-bind ${path} ${path}`),
       `--uid ${user} --gid ${group} --clearenv --chdir ${config.WorkingDir}`,
     ].flatMap((line) => line.split(" "));
     const variables = [...config.Env, `GRANGE_DATABASE_URL=${databaseUrl}`].flatMap((pair) => {
       const [name = "", ...value] = pair.split("=");
       return ["--setenv", name, value.join("=")];
     });
-    return options.concat(variables, config.Entrypoint, config.Cmd);
+    return options.concat(variables, config.Entrypoint, words);
   }
 
   const call = (path: string, init: RequestInit = {}) =>
@@ -110,6 +128,31 @@ describe("the container image", needs(bubblewrap), () => {
     expect(await pages.text()).toContain("<title>");
     expect(documents.status).toBe(200);
     expect(execFileSync("ls", [helper]).toString()).toContain("git-remote-https");
+  });
+
+  test("has a worker that runs a job in a sandbox of its own", async () => {
+    const data = join(scratch, "worker-data");
+    await mkdir(data);
+    const tokenFile = join(serverData, "server", "worker-token");
+    const words = ["worker", `--server=${url}`, `--token-file=${tokenFile}`, "--name=contained"];
+    const worker = startProgram(
+      "bwrap",
+      inContainer(await configOf(image), { data, words, shown: [tokenFile] }),
+    );
+    try {
+      const submitted = await runGrange(
+        ["submit", "--repo", repository.path, "--wait", "--json", "--server", url],
+        { env: { GRANGE_TOKEN: token } },
+      );
+      const workers = await (await call("/api/v1/workers")).json();
+
+      expect(submitted).toMatchObject({ code: 0 });
+      expect(workers).toMatchObject([{ name: "contained" }]);
+      expect(JSON.stringify(workers)).toMatch(/bubblewrap/);
+    } finally {
+      worker.signal("SIGTERM");
+      await worker.finished;
+    }
   });
 
   test("has the same bytes when the same files are packed again, in any order", async () => {
