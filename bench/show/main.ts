@@ -3,6 +3,7 @@ import { cpus, totalmem } from "node:os";
 import { messageOf } from "#core/fault.ts";
 import { renderTable } from "./render-table.ts";
 import type { Row, Show } from "./row.ts";
+import { readShowOptions, showUsage } from "./show-options.ts";
 
 /** Each is loaded when it is requested, because it may need programs that the others do not need. */
 const shows: Readonly<Record<string, () => Promise<Show>>> = {
@@ -25,27 +26,30 @@ const shows: Readonly<Record<string, () => Promise<Show>>> = {
   pages: async () => (await import("./pages/pages-show.ts")).pagesShow,
 };
 
-const args = process.argv.slice(2);
-const json = args.includes("--json");
-const long = args.includes("--long");
-const only = args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
-const name = args.find((arg) => !arg.startsWith("-"));
-const minutes = minutesOf(args.find((arg) => arg.startsWith("--minutes="))?.split("=")[1]);
-const load = name === undefined ? undefined : shows[name];
-if (load === undefined) {
-  process.stderr.write(
-    `usage: npm run show -- NAME [--json] [--long] [--only=TEXT] [--minutes=N]\nnames: ${Object.keys(shows).join(", ")}\n`,
-  );
+const names = Object.keys(shows);
+const options = readShowOptions(process.argv.slice(2), names);
+if ("problem" in options) {
+  process.stderr.write(`${options.problem}\n\n${showUsage(names)}`);
   process.exit(2);
 }
+const { json, long, only, minutes } = options;
+const load = options.name === undefined ? undefined : shows[options.name];
+if (load === undefined) {
+  process.stdout.write(showUsage(names));
+  process.exit(0);
+}
 const show = await load();
+const titles = show.measurements.map((each) => `  ${each.title}${each.long ? " (--long)" : ""}\n`);
+if (options.help) {
+  process.stdout.write(`${showUsage(names)}\n${show.name} measures:\n${titles.join("")}`);
+  process.exit(0);
+}
 const wanted = show.measurements.filter(
   (each) => (long || !each.long) && (only === undefined || each.title.includes(only)),
 );
 if (wanted.length === 0) {
-  const titles = show.measurements.map((each) => `  ${each.title}${each.long ? " (--long)" : ""}`);
   process.stderr.write(
-    `nothing of ${show.name} is called so${long ? "" : " without --long"}; there are:\n${titles.join("\n")}\n`,
+    `no title of ${show.name} contains "${only}"${long ? "" : " without --long"}; there are:\n${titles.join("")}`,
   );
   process.exit(2);
 }
@@ -63,15 +67,6 @@ for (const measurement of wanted) {
     process.stderr.write(
       `  ${holds ? "holds" : "DOES NOT HOLD"}: ${name}: ${figure ?? "–"} ${unit}\n`,
     );
-}
-
-/** Returns how long a soak lasts. Ends the process when that is not a number above 0. */
-function minutesOf(written: string | undefined): number | undefined {
-  if (written === undefined) return undefined;
-  const wanted = Number(written);
-  if (wanted > 0) return wanted;
-  process.stderr.write(`--minutes=${written}: must be a number above 0\n`);
-  process.exit(2);
 }
 
 function notMeasured(title: string, cause: unknown): Row {
