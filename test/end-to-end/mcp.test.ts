@@ -1,7 +1,12 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Farm, grange, startFarm } from "../support/farm.ts";
+import {
+  importTwoMeasurements,
+  runBuildWithGranary,
+  runFailingBuild,
+} from "../support/data-of-a-farm.ts";
+import { type Farm, startFarm } from "../support/farm.ts";
+import { callTool, mcpOverHttp, mcpOverStdio } from "../support/mcp-client.ts";
 import type { Program } from "../support/process.ts";
 import { runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
@@ -20,6 +25,13 @@ jobs:
       - echo "the end"; exit 3
 `;
 
+const failingBuild = {
+  invocation: "assistant-build",
+  tool: "a build for assistants",
+  mnemonic: "CppCompile",
+  line: "action.c:5:2: error: broken action",
+};
+
 let farm: Farm;
 let repository: SampleRepository;
 let root: string;
@@ -35,6 +47,11 @@ beforeAll(async () => {
   ]);
   const first = await farm.submit({ repository: repository.path });
   await farm.untilOver(first.id);
+  await Promise.all([
+    runFailingBuild(farm.url, failingBuild),
+    importTwoMeasurements(farm.url, "hyper"),
+    runBuildWithGranary(farm.url),
+  ]);
   await repository.commit({ ".grange/farm.yml": farmFile("two"), "src/a.txt": "2\n" });
   const second = await farm.submit({ repository: repository.path });
   await farm.untilOver(second.id);
@@ -67,24 +84,13 @@ async function tokenOf(name: string, verbs: readonly string[]): Promise<string> 
 }
 
 async function overStdio(token: string): Promise<Client> {
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [grange, "mcp", "--server", farm.url],
-      env: { PATH: process.env["PATH"] ?? "", GRANGE_TOKEN: token },
-    }),
-  );
+  const client = await mcpOverStdio(farm.url, { GRANGE_TOKEN: token });
   open.push(client);
   return client;
 }
 
 async function overHttp(token: string | undefined): Promise<Client> {
-  const client = new Client({ name: "test", version: "1" });
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(await mcpUrl()), { requestInit: { headers } }),
-  );
+  const client = await mcpOverHttp(await mcpUrl(), token);
   open.push(client);
   return client;
 }
@@ -92,12 +98,6 @@ async function overHttp(token: string | undefined): Promise<Client> {
 async function mcpUrl(): Promise<string> {
   const line = await http?.line((each) => each.startsWith("MCP at "));
   return /MCP at (\S+)/.exec(line ?? "")?.[1] ?? "";
-}
-
-async function call(client: Client, name: string, args: Record<string, unknown> = {}) {
-  const { content, structuredContent, isError } = await client.callTool({ name, arguments: args });
-  const text = (content as { text?: string }[]).map((part) => part.text ?? "").join("\n");
-  return { text, data: structuredContent as Record<string, unknown>, isError: isError === true };
 }
 
 test.each([
@@ -115,24 +115,27 @@ test.each([
     read_log: { job: "broken", from: 2, lines: 2 },
     search_log: { job: "broken", text: "LINE 150" },
     list_builds: {},
-    list_build_failures: { invocation: "unknown" },
+    list_build_failures: { invocation: failingBuild.invocation },
     explain_cache_miss: build,
     list_cache_misses: {},
     show_queue: {},
     list_workers: {},
-    compare_benchmarks: { suite: "none" },
+    compare_benchmarks: {},
     retrigger: { job: "broken" },
   };
 
-  const answers = new Map<string, Awaited<ReturnType<typeof call>>>();
+  const answers = new Map<string, Awaited<ReturnType<typeof callTool>>>();
   for (const [name, args] of Object.entries(calls))
-    answers.set(name, await call(client, name, args));
+    answers.set(name, await callTool(client, name, args));
 
   expect(tools.map(({ name }) => name).toSorted()).toEqual(Object.keys(calls).toSorted());
   const failed = [...answers].filter(([, { isError }]) => isError).map(([name]) => name);
-  // There is no such invocation or suite, and the last one does not say which jobs.
-  expect(failed).toEqual(["list_build_failures", "compare_benchmarks", "retrigger"]);
-  for (const name of failed) expect(answers.get(name)?.text).toMatch(/^error: /);
+  // It does not say why, and which jobs.
+  expect(failed).toEqual(["retrigger"]);
+  expect(answers.get("retrigger")?.text).toMatch(/^error: /);
+  expect(answers.get("list_builds")?.text).toContain(
+    `${failingBuild.invocation} over: ${failingBuild.tool}, 0 hits, 0 executed, 1 failed`,
+  );
   expect(answers.get("read_log")?.text).toBe("      2  line 1\n      3  line 2");
   expect(answers.get("search_log")?.data).toMatchObject({
     totalMatches: 1,
@@ -144,10 +147,52 @@ test.each([
   expect(answers.get("show_queue")?.text).toContain("0 executions wait; 0 of");
 });
 
+test("a failed build is answered with target, command and the line of the error", async () => {
+  const client = await overHttp(reader);
+  const { invocation } = failingBuild;
+
+  const { text, data } = await callTool(client, "list_build_failures", { invocation });
+  const unknown = await callTool(client, "list_build_failures", { invocation: "unknown" });
+
+  expect(text).toContain("1 failed actions:");
+  expect(text).toMatch(/CppCompile \/\/broken:CppCompile: .*exit 1, execution [0-9a-f-]{36}/);
+  expect(text).toContain("command: /bin/sh -c echo begun;");
+  expect(text).toMatch(/^> +1 {2}action\.c:5:2: error: broken action$/m);
+  expect(data).toMatchObject({ failures: [{ exitCode: 1 }], hasMore: false });
+  expect(unknown).toMatchObject({ isError: true, text: expect.stringContaining("unknown") });
+});
+
+test("benchmarks of the last two artifacts are compared", async () => {
+  const client = await overHttp(reader);
+
+  const { text, data } = await callTool(client, "compare_benchmarks");
+  const wrong = await callTool(client, "compare_benchmarks", { suite: "none" });
+
+  expect(text).toContain("hyper: v1 → v2");
+  expect(text).toMatch(/sort.*50/);
+  expect(data).toMatchObject({ before: { tag: "v1" }, after: { tag: "v2" }, moreCases: 0 });
+  expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining("none") });
+});
+
+test("a build with a granary is listed, with the reason for each result that was missing", async () => {
+  const client = await overHttp(reader);
+
+  const list = await callTool(client, "list_cache_misses");
+  const [build] = list.data["builds"] as { id: string; command: string }[];
+  const { text, data } = await callTool(client, "list_cache_misses", { build: build?.id });
+
+  expect(list.text).toMatch(/^1 builds:\n.* tool\.mjs: 2 missed, 0 without the farm/);
+  expect(text.split("\n").slice(1).toSorted()).toEqual([
+    expect.stringMatching(/^ccache \w+\/aa\/a{38}: never-made \(missed\)$/),
+    expect.stringMatching(/^ccache \w+\/bb\/b{38}: never-made \(missed\)$/),
+  ]);
+  expect(data["misses"]).toHaveLength(2);
+});
+
 test("a failed graph is answered with the line of the error and the end of the log", async () => {
   const client = await overHttp(reader);
 
-  const { text, data } = await call(client, "list_failures", { graph: graphs[1], lines: 3 });
+  const { text, data } = await callTool(client, "list_failures", { graph: graphs[1], lines: 3 });
 
   expect(text).toContain("1 jobs failed.");
   expect(text).toContain("broken: run 1 failed, exit 3");
@@ -162,7 +207,7 @@ test("a failed graph is answered with the line of the error and the end of the l
 test("a cache miss is explained by what changed in the action", async () => {
   const client = await overHttp(reader);
 
-  const { text, data } = await call(client, "explain_cache_miss", {
+  const { text, data } = await callTool(client, "explain_cache_miss", {
     graph: graphs[1],
     job: "build",
   });
@@ -176,11 +221,11 @@ test("a cache miss is explained by what changed in the action", async () => {
 test("jobs run again only with the right, and only as the first call has shown", async () => {
   const wanted = { graph: graphs[1], selection: "broken", reason: "it may be flaky" };
 
-  const refused = await call(await overStdio(reader), "retrigger", wanted);
+  const refused = await callTool(await overStdio(reader), "retrigger", wanted);
   const client = await overStdio(root);
-  const shown = await call(client, "retrigger", wanted);
+  const shown = await callTool(client, "retrigger", wanted);
   const before = await farmJob("broken");
-  const done = await call(client, "retrigger", { ...wanted, token: shown.data["token"] });
+  const done = await callTool(client, "retrigger", { ...wanted, token: shown.data["token"] });
 
   expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("retrigger") });
   expect(shown.text).toMatch(/^Nothing has run yet\..*\nbroken \(failed\): runs/);
@@ -204,7 +249,7 @@ test("over HTTP nobody acts with another's token, and no page of another host ca
       headers: { "content-type": "application/json", ...headers },
     });
 
-  const anyone = await call(await overHttp(undefined), "list_workers");
+  const anyone = await callTool(await overHttp(undefined), "list_workers");
 
   expect(anyone).toMatchObject({ isError: true, text: expect.stringContaining("token") });
   expect((await post({ authorization: "Bearer x" })).status).toBe(401);
@@ -213,16 +258,10 @@ test("over HTTP nobody acts with another's token, and no page of another host ca
 });
 
 test("an unreachable farm is an answer that says what to do", async () => {
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [grange, "mcp", "--server", "http://127.0.0.1:1"],
-    }),
-  );
+  const client = await mcpOverStdio("http://127.0.0.1:1");
   open.push(client);
 
-  const { text, isError } = await call(client, "list_graphs");
+  const { text, isError } = await callTool(client, "list_graphs");
 
   expect(isError).toBe(true);
   expect(text).toContain("there is no Grange server at http://127.0.0.1:1");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { newToken } from "#access/secret-token.ts";
 import { apiClient } from "#cli/api/api-client.ts";
-import { type McpOverHttp, serveMcpOverHttp } from "#cli/mcp/serve-mcp.ts";
+import { type McpOverHttp, serveMcpOverHttp } from "#cli/mcp/serve-mcp-over-http.ts";
 import type { HostileCase, HostileSuite } from "./case.ts";
 import { type ClosedFarm, openClosedFarm } from "./closed-farm.ts";
 

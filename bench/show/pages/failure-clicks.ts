@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { SubmittedRequest } from "#api/benchmark-request.ts";
-import { remoteBuilder } from "#build-client/remote-builder.ts";
 import { launchChromium } from "../../../test/support/chromium.ts";
+import { runFailingBuild } from "../../../test/support/data-of-a-farm.ts";
 import { grange } from "../../../test/support/farm.ts";
 import { sampleRepository } from "../../../test/support/sample-repository.ts";
 import { type Lab, startLab } from "../benchmark-lab/lab.ts";
@@ -52,8 +52,18 @@ export const failureClicks: Measurement = {
     try {
       await Promise.all([
         failGraph(lab, repository.path),
-        failBuild(lab, firstLinks["build action"], "CppCompile", errorLines["build action"]),
-        failBuild(lab, firstLinks.test, "TestRunner", errorLines.test),
+        runFailingBuild(lab.farm.url, {
+          invocation: "clicks-action",
+          tool: firstLinks["build action"],
+          mnemonic: "CppCompile",
+          line: errorLines["build action"],
+        }),
+        runFailingBuild(lab.farm.url, {
+          invocation: "clicks-test",
+          tool: firstLinks.test,
+          mnemonic: "TestRunner",
+          line: errorLines.test,
+        }),
       ]);
       await failBenchmark(lab, work, errorLines.benchmark);
       const rows: Row[] = [];
@@ -101,25 +111,6 @@ async function clicksTo(page: Page, url: string, kind: Kind): Promise<Row[]> {
 async function failGraph({ farm }: Lab, repository: string): Promise<void> {
   const { id } = await farm.submit({ repository, parameters: {} });
   await farm.untilOver(id);
-}
-
-/** Runs a build of one action that prints a line and fails. */
-async function failBuild(lab: Lab, tool: string, mnemonic: string, line: string): Promise<void> {
-  const builder = remoteBuilder({
-    url: lab.farm.url,
-    project: "",
-    invocation: `clicks-${mnemonic}`,
-    tool: { name: tool, version: "1" },
-  });
-  await builder.run({
-    mnemonic,
-    target: `//broken:${mnemonic}`,
-    arguments: ["/bin/sh", "-c", `echo begun; echo "${line}" >&2; exit 1`],
-    environment: {},
-    inputs: [],
-    outputs: ["out"],
-  });
-  await builder.close();
 }
 
 /** Measures a version whose program prints a line and fails. */

@@ -1,5 +1,6 @@
 import type { Show } from "../row.ts";
 import { accessiblePages } from "./accessible-pages.ts";
+import { assistantTools } from "./assistant-tools.ts";
 import { failureClicks } from "./failure-clicks.ts";
 import { firstLoads } from "./first-loads.ts";
 import { logOfAMillionLines } from "./log-of-a-million-lines.ts";
@@ -16,5 +17,6 @@ export const pagesShow: Show = {
     tenThousandJobs,
     logOfAMillionLines,
     startTimes,
+    assistantTools,
   ],
 };

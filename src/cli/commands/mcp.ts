@@ -1,6 +1,7 @@
 import type { Describe } from "../command-list.ts";
 import { withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
+import { earlyAnswer, firstLineOf } from "../mcp/early-answer.ts";
 import { type CommonOptions, inSession } from "../session.ts";
 import { stopRequest } from "../until-told-to-stop.ts";
 import { numberFrom } from "../whole-number.ts";
@@ -21,29 +22,12 @@ export const describeMcp: Describe = (command, program) => {
       numberFrom(0, 65_535),
       8_983,
     )
-    .action((options: McpOptions) =>
-      inSession(options, async ({ api, config, terminal }) => {
-        const { told } = stopRequest(false);
-        const { serveMcpOnStdio, serveMcpOverHttp } = await import("../mcp/serve-mcp.ts");
-        if (options.http !== true) {
-          await serveMcpOnStdio(api, program.version, told);
-          return exitCodes.ok;
-        }
-        const { apiClient } = await import("../api/api-client.ts");
-        const { ca, clientCertificate } = config;
-        const serving = await serveMcpOverHttp({
-          port: options.port,
-          version: program.version,
-          apiFor: (token) => apiClient(api.serverUrl, { token, ca, clientCertificate }),
-        });
-        terminal.answer.line(
-          `MCP at ${serving.url} for the farm ${api.serverUrl}; Ctrl-C stops it`,
-        );
-        await told;
-        await serving.stop();
-        return exitCodes.ok;
-      }),
-    );
+    .action(async (options: McpOptions) => {
+      const { told } = stopRequest(false);
+      return options.http === true
+        ? serveOverHttp(options, program.version, told)
+        : serveOnStdio(options, program.version, told);
+    });
   withExamples(command, [
     ["an assistant starts this command and uses its stdin and stdout", "mcp"],
     [
@@ -53,3 +37,45 @@ export const describeMcp: Describe = (command, program) => {
     ["over HTTP, for assistants that connect to an address", "mcp --http --port 8983"],
   ]);
 };
+
+/** Answers the client's first request before it loads what the others need, which takes longer than the answer. */
+async function serveOnStdio(
+  options: McpOptions,
+  version: string,
+  told: Promise<unknown>,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    process.stdin.once("end", resolve).once("close", resolve);
+  });
+  const stopped = Promise.race([closed, told]);
+  const line = await firstLineOf(process.stdin, stopped);
+  const early = line === undefined ? undefined : earlyAnswer(line, version);
+  if (early !== undefined)
+    process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...early })}\n`);
+  await inSession(options, async ({ api }) => {
+    const { serveMcpOnStdio } = await import("../mcp/serve-mcp-on-stdio.ts");
+    await serveMcpOnStdio(api, { version, answered: early?.id, stopped });
+    return exitCodes.ok;
+  });
+}
+
+function serveOverHttp(
+  options: McpOptions,
+  version: string,
+  told: Promise<unknown>,
+): Promise<void> {
+  return inSession(options, async ({ api, config, terminal }) => {
+    const { serveMcpOverHttp } = await import("../mcp/serve-mcp-over-http.ts");
+    const { apiClient } = await import("../api/api-client.ts");
+    const { ca, clientCertificate } = config;
+    const serving = await serveMcpOverHttp({
+      port: options.port,
+      version,
+      apiFor: (token) => apiClient(api.serverUrl, { token, ca, clientCertificate }),
+    });
+    terminal.answer.line(`MCP at ${serving.url} for the farm ${api.serverUrl}; Ctrl-C stops it`);
+    await told;
+    await serving.stop();
+    return exitCodes.ok;
+  });
+}
