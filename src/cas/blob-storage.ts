@@ -6,7 +6,7 @@ import type { Scrub } from "./scrub.ts";
 import type { UploadStore } from "./upload-store.ts";
 
 /**
- * The storage of the blobs of all projects. The disk is one implementation.
+ * The storage of the blobs of all projects. On a disk, or in a bucket with copies on the disk.
  *
  * The layers above it (checking of bytes, caching of existence, limits of projects) are the same for all.
  */
@@ -36,12 +36,16 @@ export interface BlobStorage {
   readonly evictable: Evictable;
   /** Absent when the storage itself protects its blobs against corruption. */
   readonly scrub?: Scrub;
+  /** Absent when the storage is a part of this machine. Rejects when it does not answer. */
+  readonly ask?: () => Promise<void>;
+  /** Ends the work in the background. No other method may be called afterwards. */
+  stop(): Promise<void>;
 }
 
 /** The blobs of one namespace. */
 export interface NamespaceStorage {
   readonly blobs: BlobStore & {
-    /** Removes a blob. Readers that have started can read it to the end. */
+    /** Removes a blob whose bytes were found corrupt. Readers that have started can read it to the end. */
     remove(digest: Digest): Promise<void>;
   };
   readonly uploads: Pick<UploadStore, "committed" | "receive">;

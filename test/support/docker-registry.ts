@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { spawnWithPipes } from "#machine/spawn-with-pipes.ts";
+import { freePort } from "./free-port.ts";
 import { findProgram, programs } from "./needs/program.ts";
 
 /** The registry of the distribution project, and a static program for images. */
@@ -85,13 +85,4 @@ function answers(url: string): Promise<boolean> {
     },
     () => false,
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -75,6 +75,7 @@ export async function openDiskStorage(
     sweepUploads: () => uploads.sweep(),
     evictable: await openNamespacedEviction(directory),
     scrub: diskScrub(directory),
+    async stop() {},
   };
 }
 

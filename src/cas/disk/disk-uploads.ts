@@ -11,6 +11,7 @@ import { notSoFar, type Upload, type UploadStore } from "../upload-store.ts";
 import { writeChunks } from "../write-chunks.ts";
 import type { DiskBlobStore } from "./disk-blob-store.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
+import { type FileCopy, growing, type StartCopy } from "./file-copy.ts";
 
 const defaultLimits: UploadLimits = {
   mostUploads: 1_000,
@@ -21,9 +22,16 @@ const defaultLimits: UploadLimits = {
 const readBytes = 1024 * 1024;
 
 /** Uploads into one store, and within the same limits into other stores of its file system. */
-interface DiskUploads extends UploadStore {
-  /** Two stores must not use the same name for an upload. */
-  into(other: DiskBlobStore): Pick<UploadStore, "committed" | "receive">;
+export interface DiskUploads extends UploadStore {
+  /**
+   * Two stores must not use the same name for an upload. With `startCopy`, a blob is stored only after its copy is
+   * complete.
+   */
+  into(other: DiskBlobStore, startCopy?: StartCopy): Pick<UploadStore, "committed" | "receive">;
+  /** Opens the received part of an interrupted upload for reading; undefined when there is none. */
+  openPart(name: string): Promise<FileHandle | undefined>;
+  /** Stores the received part of an upload that was interrupted elsewhere, in place of an earlier one. */
+  keepPart(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void>;
 }
 
 interface Running {
@@ -90,7 +98,10 @@ export async function openDiskUploads(
     for (const { name } of tooMany(all, limits, Date.now())) await rm(kept(name), { force: true });
   }
 
-  const into = (to: DiskBlobStore): Pick<UploadStore, "committed" | "receive"> => ({
+  const into = (
+    to: DiskBlobStore,
+    startCopy?: StartCopy,
+  ): Pick<UploadStore, "committed" | "receive"> => ({
     committed: (name) =>
       inDirectory(async () => {
         const key = keyOf(name);
@@ -121,7 +132,8 @@ export async function openDiskUploads(
         const progress = { receivedBytes: 0, isInterrupted: false, interrupt, over };
         running.set(key, progress);
         try {
-          await receiveInto({ uploads, keptOne: removeTooMany }, to, upload, key, progress);
+          const parts = { uploads, keptOne: removeTooMany, to, startCopy };
+          await receiveInto(parts, upload, key, progress);
         } finally {
           if (running.get(key) === progress) running.delete(key);
           end();
@@ -132,6 +144,23 @@ export async function openDiskUploads(
   return {
     ...into(disk),
     into,
+    openPart: (name) => inDirectory(() => open(kept(keyOf(name)), "r").catch(absent)),
+    keepPart: (name, chunks) =>
+      inDirectory(async () => {
+        const key = keyOf(name);
+        const aside = `${tempFileIn(uploads)}~${key}`;
+        const file = await open(aside, "wx", 0o600);
+        try {
+          await writeChunks(file, chunks);
+          await file.close();
+          await rename(aside, kept(key));
+        } catch (reason) {
+          await file.close().catch(() => {});
+          await rm(aside, { force: true });
+          throw reason;
+        }
+        await removeTooMany();
+      }),
     sweep: () =>
       inDirectory(async () => {
         await giveBack(uploads);
@@ -166,8 +195,17 @@ async function resume(
  * `keptOne` is called.
  */
 async function receiveInto(
-  { uploads, keptOne }: { readonly uploads: string; readonly keptOne: () => Promise<void> },
-  to: DiskBlobStore,
+  {
+    uploads,
+    keptOne,
+    to,
+    startCopy,
+  }: {
+    readonly uploads: string;
+    readonly keptOne: () => Promise<void>;
+    readonly to: DiskBlobStore;
+    readonly startCopy: StartCopy | undefined;
+  },
   upload: Upload,
   key: string,
   progress: Running,
@@ -176,8 +214,9 @@ async function receiveInto(
   const aside = `${tempFileIn(uploads)}~${key}`;
   const file = await (offset > 0
     ? resume(aside, join(uploads, key), upload)
-    : open(aside, "wx", 0o600));
+    : open(aside, "wx+", 0o600));
   progress.receivedBytes = offset;
+  let copy: FileCopy | undefined;
   const digesting = startDigest(functionOf(digest));
   let isBrokenOff = false;
   async function* chunks() {
@@ -201,10 +240,13 @@ async function receiveInto(
       isBrokenOff = true;
       throw new Fault("aborted", "another call continues this upload");
     }
-    await writeChunks(file, chunks());
+    copy = startCopy?.(digest, file);
+    await writeChunks(copy === undefined ? file : growing(file, offset, copy), chunks());
     assertIs(digest, digesting.digest(), offset);
+    await copy?.finish();
     await to.keepFile(digest, file, aside);
   } catch (reason) {
+    await copy?.abandon().catch(() => {});
     await file.close().catch(() => {});
     if (isBrokenOff && progress.receivedBytes > 0) {
       await rename(aside, join(uploads, key));

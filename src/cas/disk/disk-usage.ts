@@ -32,8 +32,7 @@ export async function usageOf(directory: string, blobs: string): Promise<DiskUsa
   return { blobs: count, bytes, freeBytes: await freeBytesIn(directory) };
 }
 
-/** Cheap enough to call before every job. */
-export async function freeBytesIn(directory: string): Promise<number> {
+async function freeBytesIn(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return bavail * bsize;
 }
