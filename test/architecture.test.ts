@@ -259,6 +259,12 @@ const ownerOf: Record<string, string> = {
   action_result: "actions",
   result_adoption: "actions",
   cache_entry: "caches",
+  ...Object.fromEntries(
+    ["bucket_namespace", "bucket_blob", "bucket_object", "bucket_upload"].map((table) => [
+      table,
+      "server",
+    ]),
+  ),
   commit_index: "granaries",
   granary_build: "granaries",
   hourly_count: "granaries",

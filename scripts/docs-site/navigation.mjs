@@ -22,6 +22,7 @@ export const navigation = [
       "docs/containers.md",
       "docs/services.md",
       "docs/autoscaling.md",
+      "docs/object-storage.md",
       "docs/backup.md",
       "docs/retention.md",
       "docs/access.md",

@@ -38,3 +38,31 @@ test.each([
 test.each(["0", "1M", "much"])("%s is no memory for messages", (written) => {
   expect(() => readServerConfig({}, { GRANGE_MESSAGE_MEMORY: written })).toThrow(/such as 256M/);
 });
+
+const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
+
+test("blobs are in a bucket when GRANGE_STORE names one, and else in a directory", () => {
+  expect(readServerConfig({}, keys).bucket).toBeUndefined();
+  const env = { ...keys, GRANGE_STORE: "s3://farm/a/b/", GRANGE_STORE_ENDPOINT: "http://s3:9000" };
+
+  expect(readServerConfig({}, env).bucket).toEqual({
+    location: {
+      bucket: "farm",
+      prefix: "a/b/",
+      endpoint: new URL("http://s3:9000"),
+      region: "us-east-1",
+      credentials: { kind: "given", accessKeyId: "id", secretAccessKey: "secret" },
+    },
+    cacheBytes: undefined,
+  });
+});
+
+test.each([
+  [{ ...keys, GRANGE_STORE: "https://farm/a" }, /must be s3:\/\/BUCKET/],
+  [{ ...keys, GRANGE_STORE: "s3://farm/../b" }, /must be s3:\/\/BUCKET/],
+  [{ GRANGE_STORE: "s3://farm" }, /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a file/],
+  [{ ...keys, GRANGE_STORE: "s3://farm", GRANGE_STORE_ENDPOINT: "s3:9000" }, /http or https/],
+  [{ ...keys, GRANGE_STORE: "s3://farm", GRANGE_STORE_CACHE: "1M" }, /at least 64M/],
+])("%j is no bucket", (env, problem) => {
+  expect(() => readServerConfig({}, env)).toThrow(problem);
+});

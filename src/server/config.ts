@@ -7,6 +7,7 @@ import { parseMemorySize } from "#core/memory-size.ts";
 import { defaultUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes } from "#perf/lab-times.ts";
 import { defaultStartDelayMs } from "#size-classes/offered-classes.ts";
+import { bucketConfig, readBucketConfig } from "./blob-storage/config.ts";
 import {
   forgesConfig,
   forgeTimesConfig,
@@ -51,6 +52,8 @@ export const ServerConfig = z.object({
     .min(1)
     .transform((path) => resolve(path))
     .optional(),
+  /** The bucket of the blobs, which all servers of the farm share; when absent, the blobs are in a directory. */
+  bucket: bucketConfig.optional(),
   /** Makes the store of blobs this farm's, whatever its earlier owner. */
   adoptStore: z.boolean().default(false),
   /** Acknowledges a blob only when it is on the disk, not when the operating system has accepted it. */
@@ -219,11 +222,12 @@ export type ServerConfig = z.infer<typeof ServerConfig>;
 
 /** Returns the configured files whose readers could act as the farm, or as a principal of the farm. */
 export function secretFilesIn(config: ServerConfig): (string | undefined)[] {
-  const { farmKey, secretsKey, tlsKey, oidc, forges, alarmWebhook } = config;
+  const { farmKey, secretsKey, tlsKey, bucket, oidc, forges, alarmWebhook } = config;
   return [
     farmKey,
     secretsKey,
     tlsKey,
+    bucket?.location.credentials.kind === "file" ? bucket.location.credentials.path : undefined,
     oidc?.clientSecretFile,
     ...secretFilesOfForges(forges),
     alarmWebhook?.secretFile,
@@ -241,6 +245,7 @@ export function readServerConfig(
     port: env["GRANGE_PORT"],
     databaseUrl: env["GRANGE_DATABASE_URL"],
     blobs: env["GRANGE_BLOBS"] || undefined,
+    bucket: readBucketConfig(env),
     durableBlobs: env["GRANGE_DURABLE_BLOBS"] || undefined,
     drainMs: env["GRANGE_DRAIN_MS"] || undefined,
     graceMs: env["GRANGE_GRACE_MS"] || undefined,

@@ -51,6 +51,7 @@ export async function openServices(
       Pick<
         ServerConfig,
         | "blobs"
+        | "bucket"
         | "adoptStore"
         | "durableBlobs"
         | "storeLimitBytes"
@@ -201,6 +202,7 @@ export async function openServices(
       treesOf,
       blobs,
       storeStanding: stored.standing,
+      askStore: stored.askStore,
       trees,
       caches: stored.caches,
       queue,

@@ -5,9 +5,7 @@ import { defaultProjectsEach, openProjectShare } from "#access/projects/project-
 import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
 import { openCaches } from "#caches/open-caches.ts";
-import { diskSizeOf } from "#cas/disk/disk-usage.ts";
 import { anyMayBegin, openProjectBlobs } from "#cas/namespaces/project-blobs.ts";
-import { openBlobStorage } from "#cas/open-blob-storage.ts";
 import type { Clock } from "#core/clock.ts";
 import { systemClock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
@@ -18,12 +16,12 @@ import { pinnedBlobs } from "#granaries/pinned-blobs.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
 import { claimStore } from "./blob-storage/claim-store.ts";
 import { isStoreAlone } from "./blob-storage/judge-store.ts";
+import { openStorage } from "./blob-storage/open-storage.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import type { Keep } from "./keep-services.ts";
 import { startEviction } from "./retention/start-eviction.ts";
 import { startScrub } from "./retention/start-scrub.ts";
-import { defaultLimitBytes } from "./retention/store-goal.ts";
 import { signOldResults } from "./sign-old-results.ts";
 
 /**
@@ -46,15 +44,14 @@ export async function openStores(
   },
 ) {
   const { directory, db, clock, logger, farmKey, project, keep } = parts;
-  const storage = await openBlobStorage({
-    kind: "disk",
-    directory: directory.blobs,
-    isDurable: config.durableBlobs ?? false,
-  });
+  const { blobs: blobsDirectory } = directory;
+  const opened = await openStorage(config, { blobs: blobsDirectory, db, clock, logger });
+  const { limitBytes, diskOf } = opened;
+  const storage = keep(opened.storage);
   await claimStore(storage, {
     db,
     clock,
-    place: directory.blobs,
+    place: opened.place,
     isAlone: isStoreAlone(config),
     adopt: config.adoptStore ?? false,
   });
@@ -95,8 +92,9 @@ export async function openStores(
       blobsOf,
       treesOf,
       stored: storage.evictable,
-      directory: directory.blobs,
-      limitBytes: await limitOf(config.storeLimitBytes, directory.blobs),
+      directory: blobsDirectory,
+      limitBytes,
+      diskOf,
       pinned: () =>
         pinnedBlobs({
           db,
@@ -117,7 +115,7 @@ export async function openStores(
       startScrub({
         scrub: storage.scrub,
         stores,
-        directory: directory.blobs,
+        directory: blobsDirectory,
         bytesPerSecond: config.scrubBytesPerSecond,
         clock,
         logger,
@@ -130,6 +128,7 @@ export async function openStores(
   return {
     stores,
     standing,
+    askStore: storage.ask,
     writeQuota,
     projectShare,
     storeOf,
@@ -143,18 +142,13 @@ export async function openStores(
   };
 }
 
-/** Returns the limit of a store by its setting; undefined: it may grow until its disk is full. */
-async function limitOf(setting: number | undefined, store: string): Promise<number | undefined> {
-  if (setting === undefined) return defaultLimitBytes((await diskSizeOf(store)).bytes);
-  return setting === 0 ? undefined : setting;
-}
-
 /** Settings of the stores. */
 type StoreConfig = Partial<
   Pick<
     ServerConfig,
     | "databaseUrl"
     | "blobs"
+    | "bucket"
     | "adoptStore"
     | "durableBlobs"
     | "storeLimitBytes"

@@ -69,6 +69,8 @@ export interface Services extends Service {
   readonly trees: OutputTrees;
   /** The size of the store of all projects, and the data that was removed from it. */
   readonly storeStanding: () => Promise<StoreStanding>;
+  /** Absent when blobs are on this machine. Rejects when their bucket does not answer. */
+  readonly askStore: (() => Promise<void>) | undefined;
   readonly caches: Caches;
   readonly queue: ExecutionQueue;
   readonly operations: OperationService;

@@ -82,6 +82,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       db: services.db,
       clock: services.clock,
       blobs: directory.blobs,
+      askStore: services.askStore,
       leaseMs: services.queue.times.leaseMs,
       knownMigration: (await readMigrations()).at(-1)?.number ?? 0,
     });

@@ -5,10 +5,10 @@ import { type BucketLocation, locationText } from "./bucket-location.ts";
 import { judgeS3Answer, type S3Verdict, textOf } from "./judge-s3-answer.ts";
 import {
   connectS3,
+  defaultS3Times,
   type S3Answer,
   type S3Request,
   type S3Times,
-  usualS3Times,
 } from "./s3-exchange.ts";
 
 /** A part of an upload that the bucket has. */
@@ -49,7 +49,7 @@ export interface S3Bucket {
 }
 
 /** Opens a bucket. Nothing is sent before the first call. */
-export function openS3Bucket(location: BucketLocation, times: S3Times = usualS3Times): S3Bucket {
+export function openS3Bucket(location: BucketLocation, times: S3Times = defaultS3Times): S3Bucket {
   const connection = connectS3(location, times);
   const place = locationText(location);
   const ending = new AbortController();

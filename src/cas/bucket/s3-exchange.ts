@@ -32,7 +32,7 @@ export interface S3Times {
   readonly giveUpMs: number;
 }
 
-export const usualS3Times: S3Times = { idleMs: 10_000, requestMs: 20_000, giveUpMs: 45_000 };
+export const defaultS3Times: S3Times = { idleMs: 10_000, requestMs: 20_000, giveUpMs: 45_000 };
 
 /** A slower connection counts as broken. */
 const leastBytesPerMs = 256;

@@ -26,6 +26,7 @@ interface ServerOptions {
   readonly close?: boolean;
   readonly clientCa?: string;
   readonly blobs?: string;
+  readonly store?: string;
   readonly adoptStore?: boolean;
   readonly storeLimit?: string;
   readonly unservedAfter?: number;
@@ -91,6 +92,10 @@ export const describeServer: Describe = (command, program) => {
       "the directory of the blobs, which all servers of a farm share (GRANGE_BLOBS; default: in the data directory)",
     )
     .option(
+      "--store <url>",
+      "store blobs in this S3 bucket, s3://BUCKET/PREFIX, which all servers of a farm share (GRANGE_STORE)",
+    )
+    .option(
       "--adopt-store",
       "use this blob store, although it belonged to no farm or to another one",
     )
@@ -149,6 +154,7 @@ function check(options: ServerOptions, entry: string): Promise<void> {
 
 async function configOf(options: ServerOptions, entry: string): Promise<ServerConfig> {
   const { readServerConfig } = await import("#server/config.ts");
+  const { readBucketConfig } = await import("#server/blob-storage/config.ts");
   const { readOidcConfig } = await import("#server/sign-in/config.ts");
   const pages = pagesBeside(entry);
   return readServerConfig({
@@ -166,6 +172,7 @@ async function configOf(options: ServerOptions, entry: string): Promise<ServerCo
     ...(options.access === undefined ? {} : { access: options.access }),
     ...(options.allowOpen === undefined ? {} : { allowOpen: options.allowOpen }),
     ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
+    ...(options.store === undefined ? {} : { bucket: readBucketConfig(undefined, options.store) }),
     ...(options.adoptStore === undefined ? {} : { adoptStore: options.adoptStore }),
     ...(options.storeLimit === undefined ? {} : { storeLimitBytes: options.storeLimit }),
     ...(options.unservedAfter === undefined ? {} : { unservedMs: options.unservedAfter }),

@@ -1,13 +1,15 @@
 import { access, constants } from "node:fs/promises";
 import { settingOfNewFarm } from "#access/access-setting.ts";
+import { locationText } from "#cas/bucket/bucket-location.ts";
 import { messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { migrationState } from "#db/migrate.ts";
 import { requestedConnection, requireOwnConnections } from "#db/own-connections.ts";
 import { openPostgres } from "#db/postgres.ts";
+import type { BucketConfig } from "#server/blob-storage/config.ts";
 import { explainRefusal } from "#server/blob-storage/judge-store.ts";
 import { certificateFiles, openCertificate } from "#server/certificate.ts";
-import { keysOf, type ServerKey, verdictOnStore } from "#server/check-settings.ts";
+import { keysOf, type ServerKey, tryBucket, verdictOnStore } from "#server/check-settings.ts";
 import type { ServerConfig } from "#server/config.ts";
 import { type Check, type Finding, fail, ok, warn } from "../doctor/check.ts";
 import { dataDirectoryChecks } from "../doctor/data-directory.ts";
@@ -21,7 +23,7 @@ import { isFree } from "../up/port-holder.ts";
  * no key and claims no store. It may run while another server runs with the same settings.
  */
 export function serverChecks(config: ServerConfig): Group[] {
-  const { databaseUrl } = config;
+  const { databaseUrl, bucket } = config;
   return [
     { name: "Network", checks: [portCheck(config), certificateCheck(config), accessCheck(config)] },
     { name: "Data directory", checks: dataDirectoryChecks(config.dataDir) },
@@ -29,6 +31,7 @@ export function serverChecks(config: ServerConfig): Group[] {
       name: "Keys",
       checks: keysOf(config).map(keyCheck),
     },
+    ...(bucket === undefined ? [] : [{ name: "Bucket", checks: [bucketCheck(bucket)] }]),
     {
       name: "Database",
       checks: [
@@ -102,6 +105,23 @@ function keyCheck(key: ServerKey): Check {
       if (!isThere) return ok(`${file} will be created`);
       await key.open();
       return ok(file);
+    },
+  };
+}
+
+function bucketCheck(bucket: BucketConfig): Check {
+  return {
+    name: "rights",
+    async run() {
+      try {
+        await tryBucket(bucket);
+        return ok(`an object was written, read and removed in ${locationText(bucket.location)}`);
+      } catch (reason) {
+        return fail(
+          messageOf(reason),
+          "Correct GRANGE_STORE, GRANGE_STORE_ENDPOINT, GRANGE_STORE_REGION or the credentials, or what they may do",
+        );
+      }
     },
   };
 }

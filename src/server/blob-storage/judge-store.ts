@@ -24,8 +24,9 @@ type RefusedStore = "another farm's" | "not the farm's";
 export function isStoreAlone(config: {
   readonly databaseUrl?: string | undefined;
   readonly blobs?: string | undefined;
+  readonly bucket?: unknown;
 }): boolean {
-  return config.databaseUrl === undefined && config.blobs === undefined;
+  return [config.databaseUrl, config.blobs, config.bucket].every((set) => set === undefined);
 }
 
 /**
@@ -52,14 +53,14 @@ export function explainRefusal(
       return {
         problem: `the blobs in ${place} belong to another farm (${owner}) than the database (${farm})`,
         fix:
-          "Name this farm's directory in GRANGE_BLOBS or --blobs, or this directory's database in GRANGE_DATABASE_URL. " +
+          "Name this farm's directory in GRANGE_BLOBS or --blobs, or its bucket in GRANGE_STORE or --store, or this store's database in GRANGE_DATABASE_URL. " +
           `If the other farm no longer exists and its blobs shall belong to this one, ${adopt}`,
       };
     case "not the farm's":
       return {
         problem: `the database belongs to a farm (${farm}) whose blobs are elsewhere: ${place} has none of them`,
         fix:
-          "All servers of a farm share one store: name its directory in GRANGE_BLOBS or --blobs. " +
+          "All servers of a farm share one store: name its directory in GRANGE_BLOBS or --blobs, or its bucket in GRANGE_STORE or --store. " +
           `If the farm's blobs are lost and the farm shall continue with the content of ${place}, ${adopt}`,
       };
   }

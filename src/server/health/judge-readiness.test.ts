@@ -34,3 +34,15 @@ test.each(missing)("one that %s is not, and says why", (_, state, name, detail) 
   expect(ready).toBe(false);
   expect(checks.filter(({ ok }) => !ok)).toEqual([{ name, ok: false, detail }]);
 });
+
+test("a bucket that does not answer is shown, and no reason to send requests elsewhere", () => {
+  const { ready, checks } = judgeReadiness({ ...well, bucket: { problem: "does not answer" } });
+
+  expect(ready).toBe(true);
+  expect(checks).toContainEqual({ name: "bucket", ok: false, detail: "does not answer" });
+  expect(judgeReadiness({ ...well, bucket: { tookMs: 3.2 } }).checks).toContainEqual({
+    name: "bucket",
+    ok: true,
+    detail: "answered in 3 ms",
+  });
+});

@@ -10,12 +10,14 @@ export interface ServerState {
   readonly knownMigration: number;
   /** The disk of the blobs; the reason if no file could be written there. */
   readonly blobs: { readonly freeBytes: number } | { readonly problem: string };
+  /** The bucket of the blobs: how long its answer took, or the problem. Absent when blobs are in a directory. */
+  readonly bucket?: { readonly tookMs: number } | { readonly problem: string };
   /** Workers that sent a message within the time of a lease. */
   readonly workers: number;
 }
 
 interface ReadinessCheck {
-  readonly name: "server" | "database" | "migrations" | "blobs" | "workers";
+  readonly name: "server" | "database" | "migrations" | "blobs" | "bucket" | "workers";
   readonly ok: boolean;
   readonly detail: string;
 }
@@ -31,14 +33,18 @@ const leastFreeBytes = 64 * 1024 ** 2;
 
 /**
  * Whether a load balancer should send requests to a server. A farm without workers is ready: it takes submissions, and
- * replacing the server would bring no workers.
+ * replacing the server would bring no workers. The same is true of a bucket that does not answer: no other server would
+ * reach it, and this one still serves the copies on its disk.
  *
  * Everybody who reaches the port can read the details, so they contain no paths and no addresses.
  */
 export function judgeReadiness(state: ServerState): Readiness {
   const checks = [serverCheck(state), ...databaseChecks(state), blobsCheck(state)];
   const workers = { name: "workers", ok: true, detail: String(state.workers) } as const;
-  return { ready: checks.every(({ ok }) => ok), checks: [...checks, workers] };
+  return {
+    ready: checks.every(({ ok }) => ok),
+    checks: [...checks, ...bucketChecks(state), workers],
+  };
 }
 
 function serverCheck({ isDraining }: ServerState): ReadinessCheck {
@@ -59,6 +65,12 @@ function databaseChecks({ database, knownMigration }: ServerState): ReadinessChe
         : `${newestMigration}`,
     },
   ];
+}
+
+function bucketChecks({ bucket }: ServerState): ReadinessCheck[] {
+  if (bucket === undefined) return [];
+  if ("problem" in bucket) return [{ name: "bucket", ok: false, detail: bucket.problem }];
+  return [{ name: "bucket", ok: true, detail: `answered in ${Math.round(bucket.tookMs)} ms` }];
 }
 
 function blobsCheck({ blobs }: ServerState): ReadinessCheck {

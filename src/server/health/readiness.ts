@@ -23,6 +23,8 @@ interface ReadinessOptions {
   readonly clock: Clock;
   /** Where blobs are written. */
   readonly blobs: string;
+  /** Sends a request to the bucket of the blobs; absent when they are in a directory. */
+  readonly askStore?: (() => Promise<void>) | undefined;
   readonly leaseMs: number;
   readonly knownMigration: number;
   /** The time limit for an answer of the database and of the disk. */
@@ -50,22 +52,43 @@ export function readinessProbe(options: ReadinessOptions): ReadinessProbe {
 }
 
 async function observe(
-  { db, clock, blobs, leaseMs, knownMigration }: ReadinessOptions,
+  { db, clock, blobs, askStore, leaseMs, knownMigration }: ReadinessOptions,
   timeoutMs: number,
 ): Promise<Omit<ServerState, "isDraining">> {
   const since = new Date(clock.now().getTime() - leaseMs);
-  const [database, disk] = await Promise.all([
+  const [database, disk, bucket] = await Promise.all([
     inTime(readDatabase(db, since), timeoutMs).catch(() => "late" as const),
     inTime(writeProbe(blobs), timeoutMs).catch((reason: unknown) => ({
       problem: isFullDisk(reason) ? "no space is left" : "a file cannot be written",
     })),
+    askStore && inTime(timeOf(askStore), timeoutMs).catch(() => "refused" as const),
   ]);
   return {
     knownMigration,
     database: database === "late" ? { problem: "does not answer" } : database,
     workers: database === "late" ? 0 : database.workers,
     blobs: disk === "late" ? { problem: "does not answer" } : disk,
+    ...(bucket === undefined ? {} : { bucket: stateOfBucket(bucket) }),
   };
+}
+
+async function timeOf(work: () => Promise<void>): Promise<{ readonly tookMs: number }> {
+  const started = performance.now();
+  await work();
+  return { tookMs: performance.now() - started };
+}
+
+function stateOfBucket(
+  answer: { readonly tookMs: number } | "late" | "refused",
+): NonNullable<ServerState["bucket"]> {
+  switch (answer) {
+    case "late":
+      return { problem: "does not answer" };
+    case "refused":
+      return { problem: "refuses requests" };
+    default:
+      return answer;
+  }
 }
 
 /** Writes a small file into the directory of the blobs and removes it; this fails on a full or read-only disk. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { StoreStanding } from "#api/store.ts";
-import { type DiskSize, diskSizeOf, freeBytesIn } from "#cas/disk/disk-usage.ts";
+import { type DiskSize, diskSizeOf } from "#cas/disk/disk-usage.ts";
 import type { Clock } from "#core/clock.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { Service } from "#core/service.ts";
@@ -36,7 +36,7 @@ export function startEviction(
     readonly directory: string;
     readonly limitBytes: number | undefined;
     readonly everyMs?: number;
-    /** Returns the size of the store's disk; for tests that have no disk of their own. */
+    /** Returns the disk whose free space limits the store. Default: the one of the directory. */
     readonly diskOf?: (directory: string) => Promise<DiskSize>;
     readonly clock: Clock;
     readonly logger: Logger;
@@ -60,7 +60,7 @@ export function startEviction(
     if (!isTimeToLook(last ?? undefined, limitBytes, disk.freeBytes, now.getTime(), short > 0))
       return;
     const round = await evict(services, limitBytes, now, signal, short);
-    await notes.write(after(before, round, now, await freeBytesIn(directory)));
+    await notes.write(after(before, round, now, (await diskOf(directory)).freeBytes));
     tell(round);
   }
 
