@@ -1,7 +1,10 @@
 import { endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
 import { endpointTables } from "../src/api/endpoints/endpoint-tables.ts";
+import { doctorTable } from "../src/cli/doctor/checks-table.ts";
 import { exitCodeTable } from "../src/cli/exit-code.ts";
 import { mcpToolsTable } from "../src/cli/mcp/tools-table.ts";
+import { grpcMethodTables } from "../src/server/grpc/methods-table.ts";
+import { metricsReference } from "../src/server/metric-table.ts";
 import { limitsTable } from "../src/server/request-limits/limits-table.ts";
 
 /** A part of a document that follows from the code. It is between `<!-- NAME: begin -->` and `<!-- NAME: end -->`. */
@@ -16,7 +19,10 @@ export function generatedParts(): readonly GeneratedPart[] {
   return [
     { file: "http-api.md", name: "endpoints", text: endpointTables(endpointGroups) },
     { file: "http-api.md", name: "limits", text: limitsTable() },
+    { file: "grpc-api.md", name: "methods", text: grpcMethodTables() },
+    { file: "metrics.md", name: "metrics", text: metricsReference() },
     { file: "commands.md", name: "exit-codes", text: exitCodeTable() },
+    { file: "doctor.md", name: "checks", text: doctorTable() },
     { file: "assistants.md", name: "tools", text: mcpToolsTable() },
   ];
 }

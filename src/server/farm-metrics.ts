@@ -23,6 +23,7 @@ import { granaryFamilies } from "./granary-metrics.ts";
 import type { MetricFamily } from "./http/metrics-text.ts";
 import type { ImagePulls } from "./image-pulls.ts";
 import { workersForPage } from "./list-workers.ts";
+import { counter, gauge, histogram } from "./metric-family.ts";
 
 /** Each of several scrapers sends a request every few seconds; one count serves all of them. */
 const countedForMs = 5_000;
@@ -113,32 +114,27 @@ function countedFamilies({
   return [
     gauge(
       "grange_jobs",
-      "Jobs of graphs under way, by state.",
       jobStates.map((state) => ({ labels: { state }, value: jobs.get(state) ?? 0 })),
     ),
-    gauge("grange_executions", "Executions that wait for a worker, or that one holds.", [
+    gauge("grange_executions", [
       { labels: { state: "queued" }, value: queue.queued },
       { labels: { state: "leased" }, value: queue.leased },
     ]),
     gauge(
       "grange_workers",
-      "Workers, by state.",
       workerStates.map((state) => ({ labels: { state }, value: workersIn(state) })),
     ),
     ...scalingGauges(scaled.classes),
-    gauge("grange_executions_unserved", "Executions that wait and that no size class could run.", [
-      { value: scaled.unserved },
-    ]),
+    gauge("grange_executions_unserved", [{ value: scaled.unserved }]),
     gauge(
       "grange_benchmark_jobs_unserved",
-      "Benchmark jobs that wait while no collector in duty may take them, by target and set.",
       unserved.map(({ target, set, jobs: value }) => ({
         labels: { target, set: String(set) },
         value,
       })),
     ),
-    histogram("grange_run_wait_seconds", "From ready to start; blocked time is none.", times.wait),
-    histogram("grange_run_duration_seconds", "From start to end, last attempt.", times.run),
+    histogram("grange_run_wait_seconds", bucketsOf(times.wait)),
+    histogram("grange_run_duration_seconds", bucketsOf(times.run)),
   ];
 }
 
@@ -147,7 +143,6 @@ function recordFamily(measured: MetricValue | undefined): MetricFamily[] {
   return [
     gauge(
       "grange_metric_of_record",
-      "What the farm is measured by: a share from 0 to 1, or a time in ms.",
       measured === undefined
         ? []
         : [{ labels: { metric: measured.metric.name }, value: measured.value ?? Number.NaN }],
@@ -162,50 +157,34 @@ function serverCounters(
   pulls: Pick<ImagePulls, "count" | "ms">,
 ): MetricFamily[] {
   return [
-    {
-      kind: "counter",
-      name: "grange_cache_requests",
-      help: "What became of requests to the HTTP caches of build tools.",
-      samples: cacheCounter.all().flatMap(({ project, tool, hits, misses, writes }) =>
+    counter(
+      "grange_cache_requests",
+      cacheCounter.all().flatMap(({ project, tool, hits, misses, writes }) =>
         Object.entries({ hit: hits, miss: misses, write: writes }).map(([outcome, value]) => ({
           labels: { project, tool, outcome },
           value,
         })),
       ),
-    },
-    {
-      kind: "counter",
-      name: "grange_result_signatures",
-      help: "Signatures of results: verified, known from before, refused each time they were met.",
-      samples: Object.entries(seals).map(([outcome, value]) => ({ labels: { outcome }, value })),
-    },
-    {
-      kind: "counter",
-      name: "grange_image_pulls",
-      help: "Executions that waited until a container image was on their worker.",
-      samples: [{ value: pulls.count }],
-    },
-    {
-      kind: "counter",
-      name: "grange_image_pull_seconds",
-      help: "How long executions waited for container images; no part of their run.",
-      samples: [{ value: pulls.ms / 1_000 }],
-    },
+    ),
+    counter(
+      "grange_result_signatures",
+      Object.entries(seals).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    ),
+    counter("grange_image_pulls", [{ value: pulls.count }]),
+    counter("grange_image_pull_seconds", [{ value: pulls.ms / 1_000 }]),
   ];
 }
 
 /** Returns the families of this process: its delays and its memory. */
 function processFamilies(late: EventLoopLag, memory: NodeJS.MemoryUsage): MetricFamily[] {
   return [
-    gauge("grange_event_loop_lag_seconds", "How late this server comes to its work.", [
+    gauge("grange_event_loop_lag_seconds", [
       { labels: { figure: "mean" }, value: late.meanSeconds },
       { labels: { figure: "p99" }, value: late.p99Seconds },
       { labels: { figure: "max" }, value: late.maxSeconds },
     ]),
-    gauge("process_resident_memory_bytes", "Memory of this server.", [{ value: memory.rss }]),
-    gauge("nodejs_heap_size_used_bytes", "Heap of this server that is in use.", [
-      { value: memory.heapUsed },
-    ]),
+    gauge("process_resident_memory_bytes", [{ value: memory.rss }]),
+    gauge("nodejs_heap_size_used_bytes", [{ value: memory.heapUsed }]),
   ];
 }
 
@@ -218,31 +197,13 @@ function storeFamilies(standing: StoreStanding): MetricFamily[] {
   const one = (value: number | null | undefined) =>
     value === null || value === undefined ? [] : [{ value }];
   return [
-    gauge(
-      "grange_store_bytes",
-      "Blobs of the store, as they were last counted.",
-      one(counted?.bytes),
-    ),
-    gauge("grange_store_limit_bytes", "How large the store may grow.", one(limitBytes)),
-    gauge(
-      "grange_store_over_bytes",
-      "What the store has above its limit, though all went that may.",
-      one(counted?.overBytes),
-    ),
-    {
-      kind: "counter",
-      name: "grange_store_evicted_bytes",
-      help: "What went because the store was full.",
-      samples: [{ value: evictedInAll.bytes }],
-    },
-    gauge(
-      "grange_store_corrupt_blobs",
-      "Blobs that the last check of the whole store found corrupt, and removed.",
-      one(scrubbed?.corrupt),
-    ),
+    gauge("grange_store_bytes", one(counted?.bytes)),
+    gauge("grange_store_limit_bytes", one(limitBytes)),
+    gauge("grange_store_over_bytes", one(counted?.overBytes)),
+    counter("grange_store_evicted_bytes", [{ value: evictedInAll.bytes }]),
+    gauge("grange_store_corrupt_blobs", one(scrubbed?.corrupt)),
     gauge(
       "grange_store_checked_timestamp_seconds",
-      "When the last check of the whole store ended; missing when there was none.",
       one(scrubbed && Date.parse(scrubbed.at) / 1_000),
     ),
   ];
@@ -253,7 +214,6 @@ function backupFamily(last: BackupRow | undefined): MetricFamily[] {
   return [
     gauge(
       "grange_last_backup_timestamp_seconds",
-      "When the last backup was completed; missing when there was none.",
       last === undefined ? [] : [{ value: last.finishedAt.getTime() / 1_000 }],
     ),
   ];
@@ -263,49 +223,40 @@ function backupFamily(last: BackupRow | undefined): MetricFamily[] {
  * Returns the gauges of each size class, also those without workers and executions: an autoscaler must see the zero.
  */
 function scalingGauges(classes: readonly ScaledClass[]): MetricFamily[] {
-  const each = (name: string, help: string, value: (of: ScaledClass) => number) =>
-    gauge(
-      name,
-      help,
-      classes.map((scaled) => ({
-        labels: {
-          platform: platformText(scaled.platform),
-          size_class: String(scaled.sizeClass),
-        },
-        value: value(scaled),
-      })),
-    );
+  const each = (value: (of: ScaledClass) => number) =>
+    classes.map((scaled) => ({
+      labels: { platform: platformText(scaled.platform), size_class: String(scaled.sizeClass) },
+      value: value(scaled),
+    }));
   return [
-    each(
+    gauge(
       "grange_workers_desired",
-      "How many workers a size class should have.",
-      (of) => of.desired,
+      each((of) => of.desired),
     ),
-    each("grange_workers_up", "Workers that take work.", (of) => of.now),
-    each("grange_workers_draining", "Workers that end what they have.", (of) => of.draining),
-    each("grange_slots_up", "Slots of workers that take work.", (of) => of.slots),
-    each("grange_slots_busy", "Those of them that have something to do.", (of) => of.busySlots),
-    each(
+    gauge(
+      "grange_workers_up",
+      each((of) => of.now),
+    ),
+    gauge(
+      "grange_workers_draining",
+      each((of) => of.draining),
+    ),
+    gauge(
+      "grange_slots_up",
+      each((of) => of.slots),
+    ),
+    gauge(
+      "grange_slots_busy",
+      each((of) => of.busySlots),
+    ),
+    gauge(
       "grange_executions_queued",
-      "Executions that wait, each with the least size class that could run it.",
-      (of) => of.queued,
+      each((of) => of.queued),
     ),
   ];
 }
 
-function gauge(
-  name: string,
-  help: string,
-  samples: Extract<MetricFamily, { kind: "gauge" }>["samples"],
-): MetricFamily {
-  return { kind: "gauge", name, help, samples };
-}
-
-function histogram(
-  name: string,
-  help: string,
-  { counts, count, sumSeconds }: TimeHistogram,
-): MetricFamily {
+function bucketsOf({ counts, count, sumSeconds }: TimeHistogram) {
   const buckets = histogramBoundsSeconds.map((upTo, i) => ({ upTo, count: counts[i] ?? 0 }));
-  return { kind: "histogram", name, help, buckets, count, sum: sumSeconds };
+  return { buckets, count, sum: sumSeconds };
 }

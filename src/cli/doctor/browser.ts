@@ -6,6 +6,8 @@ export function browserChecks(): Check[] {
   return [
     {
       name: "browser for the tests",
+      needs: "Chromium is installed, for the tests of Grange itself",
+      fix: "Only `npm test` of Grange itself uses it, and then downloads one from npm",
       async run() {
         for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
           const found = await runProgram(name, ["--version"], { timeoutMs: 10_000 }).catch(
@@ -13,10 +15,7 @@ export function browserChecks(): Check[] {
           );
           if (found?.exitCode === 0) return ok(found.stdout.trim());
         }
-        return warn(
-          "none",
-          "Only `npm test` of Grange itself uses it, and then downloads one from npm",
-        );
+        return warn("none");
       },
     },
   ];

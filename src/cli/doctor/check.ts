@@ -1,11 +1,19 @@
-/** The result of a check, and for all but `ok` the remedy. */
+/** The result of a check. `fix` replaces that of the check where a more exact one is known. */
 export type Finding =
   | { readonly status: "ok"; readonly detail: string }
-  | { readonly status: "warn" | "fail"; readonly detail: string; readonly fix: string };
+  | {
+      readonly status: "warn" | "fail";
+      readonly detail: string;
+      readonly fix: string | undefined;
+    };
 
 /** One check of this machine. It reverts all its changes. */
 export interface Check {
   readonly name: string;
+  /** What has to be so, as a sentence without its full stop; docs/doctor.md lists it with the fix. */
+  readonly needs: string;
+  /** What to do when it is not so. */
+  readonly fix: string;
   run(): Promise<Finding>;
 }
 
@@ -22,11 +30,11 @@ export function ok(detail: string): Finding {
 }
 
 /** Grange runs, but slower, or an optional feature is missing. */
-export function warn(detail: string, fix: string): Finding {
+export function warn(detail: string, fix?: string): Finding {
   return { status: "warn", detail, fix };
 }
 
 /** Grange does not run in this state. */
-export function fail(detail: string, fix: string): Finding {
+export function fail(detail: string, fix?: string): Finding {
   return { status: "fail", detail, fix };
 }

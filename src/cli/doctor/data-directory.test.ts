@@ -19,8 +19,6 @@ test("a directory that is not there yet is judged by where it would be, and noth
 test("one that cannot be written fails, with a way out", async () => {
   const [first] = dataDirectoryChecks("/proc/grange");
 
-  expect(await first?.run()).toMatchObject({
-    status: "fail",
-    fix: expect.stringContaining("GRANGE_DATA"),
-  });
+  expect(await first?.run()).toMatchObject({ status: "fail" });
+  expect(first?.fix).toContain("GRANGE_DATA");
 });

@@ -27,36 +27,34 @@ export function dataDirectoryChecks(dataDir: string): Check[] {
   return [
     {
       name: "data directory",
+      needs: "The data directory is writable",
+      fix: "Make it writable, or set GRANGE_DATA to another directory",
       run: () =>
         inScratch(place, async () => ok(`${dataDir} is writable`)).catch((reason) =>
-          fail(messageOf(reason), "Make it writable, or set GRANGE_DATA to another directory"),
+          fail(messageOf(reason)),
         ),
     },
     {
       name: "links",
+      needs: "The data directory allows hard and symbolic links",
+      fix: "Workers copy files instead, which is slower. Set GRANGE_DATA to a directory on a local file system",
       run: () =>
         inScratch(place, async (scratch) => {
           await writeFile(join(scratch, "a"), "");
           await link(join(scratch, "a"), join(scratch, "b"));
           await symlink("a", join(scratch, "c"));
           return ok("hard and symbolic links work");
-        }).catch((reason) =>
-          warn(
-            `no links in ${place}: ${messageOf(reason)}`,
-            "Workers copy files instead, which is slower. Set GRANGE_DATA to a directory on a local file system",
-          ),
-        ),
+        }).catch((reason) => warn(`no links in ${place}: ${messageOf(reason)}`)),
     },
     {
       name: "file system",
+      needs: "The data directory is on a local disk",
+      fix: "A database needs a local disk: set GRANGE_DATA to a directory on one",
       async run() {
         const { type } = await statfs(place);
         const name = fileSystems[type] ?? `type 0x${type.toString(16)}`;
         if (remote.has(name)) {
-          return warn(
-            `${dataDir} is on ${name}`,
-            "A database needs a local disk: set GRANGE_DATA to a directory on one",
-          );
+          return warn(`${dataDir} is on ${name}`);
         }
         return name === "tmpfs"
           ? warn(`${dataDir} is in memory (tmpfs)`, "A restart of the machine deletes its contents")
@@ -65,25 +63,26 @@ export function dataDirectoryChecks(dataDir: string): Check[] {
     },
     {
       name: "free disk",
+      needs: "At least 5 GiB are free",
+      fix: "Free disk space, or set GRANGE_DATA to a directory on another disk",
       async run() {
         const { bavail, bsize } = await statfs(place);
         const free = bavail * bsize;
         const detail = `${(free / gibibyte).toFixed(1)} GiB free`;
-        const fix = "Free disk space, or set GRANGE_DATA to a directory on another disk";
-        if (free < gibibyte) return fail(detail, fix);
-        return free < 5 * gibibyte ? warn(detail, fix) : ok(detail);
+        if (free < gibibyte) return fail(detail);
+        return free < 5 * gibibyte ? warn(detail) : ok(detail);
       },
     },
     {
       name: "free files",
+      needs: "The file system has room for 100,000 more files",
+      fix: "Delete small files, or set GRANGE_DATA to a directory on another disk",
       async run() {
         const { files, ffree } = await statfs(place);
         // Some file systems create inodes on demand, and report 0.
         if (files === 0) return ok("no limit");
         const detail = `${ffree} more files are possible`;
-        return ffree < 100_000
-          ? warn(detail, "Delete small files, or set GRANGE_DATA to a directory on another disk")
-          : ok(detail);
+        return ffree < 100_000 ? warn(detail) : ok(detail);
       },
     },
   ];

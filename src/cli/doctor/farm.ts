@@ -8,11 +8,36 @@ import { findingOfBackup } from "./last-backup.ts";
 /** Checks the server that commands would call, and the port on which one could start. */
 export function farmChecks(api: ApiClient, version: string): Check[] {
   return [
-    { name: "server", run: () => server(api, version) },
-    { name: "access", run: () => access(api) },
-    { name: "port", run: () => port(api) },
-    { name: "workers", run: () => workers(api) },
-    { name: "last backup", run: () => lastBackup(api) },
+    {
+      name: "server",
+      needs: "The farm's server answers, and has the version of this program",
+      fix: "Start one with `grange up`, or set GRANGE_SERVER to another address",
+      run: () => server(api, version),
+    },
+    {
+      name: "access",
+      needs: "A farm on another machine is not open to everybody",
+      fix: "Restrict it: `grange access set private`, or `public`",
+      run: () => access(api),
+    },
+    {
+      name: "port",
+      needs: "The farm's port on this machine is free, or used by the farm",
+      fix: "Stop the program that uses it, or use another port: grange up --port N",
+      run: () => port(api),
+    },
+    {
+      name: "workers",
+      needs: "The farm has a connected worker",
+      fix: "Start one: grange worker",
+      run: () => workers(api),
+    },
+    {
+      name: "last backup",
+      needs: "The last backup is younger than 48 hours, and complete",
+      fix: "Run `grange backup DIRECTORY`, for example every night (docs/backup.md)",
+      run: () => lastBackup(api),
+    },
   ];
 }
 
@@ -32,10 +57,7 @@ async function server(api: ApiClient, version: string): Promise<Finding> {
         "Check that this is a Grange server, or set GRANGE_SERVER to another address",
       );
     }
-    return warn(
-      messageOf(reason),
-      "Start one with `grange up`, or set GRANGE_SERVER to another address",
-    );
+    return warn(messageOf(reason));
   }
 }
 
@@ -45,10 +67,7 @@ async function access(api: ApiClient): Promise<Finding> {
     const { access } = await api.server();
     const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(new URL(api.serverUrl).hostname);
     return access === "open" && !isHere
-      ? warn(
-          "open: anyone who can reach the farm may do everything",
-          "Restrict it: `grange access set private`, or `public`",
-        )
+      ? warn("open: anyone who can reach the farm may do everything")
       : ok(access);
   } catch (reason) {
     return ok(
@@ -98,7 +117,7 @@ async function workers(api: ApiClient): Promise<Finding> {
     const here = all.filter((worker) => worker.state !== "lost");
     const lost = all.length - here.length;
     const detail = `${here.length} connected${lost === 0 ? "" : `, ${lost} lost`}`;
-    return here.length > 0 ? ok(detail) : warn(detail, "Start one: grange worker");
+    return here.length > 0 ? ok(detail) : warn(detail);
   } catch {
     return ok("not checked: there is no server");
   }

@@ -13,48 +13,52 @@ export function machineChecks(): Check[] {
   return [
     {
       name: "processors",
+      needs: "There are at least 2 cores",
+      fix: "With 1 core there is only one worker, of size class 1",
       async run() {
         const cores = availableParallelism();
-        return cores >= 2
-          ? ok(`${cores} cores`)
-          : warn("1 core", "With this number of cores there is only one worker, of size class 1");
+        return cores >= 2 ? ok(`${cores} cores`) : warn("1 core");
       },
     },
     {
       name: "memory",
+      needs: "At least 1 GiB of memory is available",
+      fix: "Grange itself needs about 400 MiB, and jobs need more. Stop other programs",
       async run() {
         const available = await availableMemory();
         const detail = `${Math.round(available / mebibyte)} MiB of ${Math.round(totalmem() / mebibyte)} MiB available`;
-        const fix = "Grange itself needs about 400 MiB, and jobs need more. Stop other programs";
-        if (available < 400 * mebibyte) return fail(detail, fix);
-        return available < 1_024 * mebibyte ? warn(detail, fix) : ok(detail);
+        if (available < 400 * mebibyte) return fail(detail);
+        return available < 1_024 * mebibyte ? warn(detail) : ok(detail);
       },
     },
     {
       name: "open files",
+      needs: `A process may open ${wantedFiles} files`,
+      fix: `Raise the limit: ulimit -n ${wantedFiles}`,
       async run() {
         const limits = await readFile("/proc/self/limits", "utf8").catch(() => "");
         const soft = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.NaN);
         if (Number.isNaN(soft)) return ok("the limit is not known");
         return soft >= wantedFiles
           ? ok(`up to ${soft} open files`)
-          : warn(`only ${soft} open files`, `Raise it: ulimit -n ${wantedFiles}`);
+          : warn(`only ${soft} open files`);
       },
     },
     {
       name: "clock",
+      needs: "The clock does not show a date before 2025",
+      fix: "Set the clock: leases and logs depend on it",
       async run() {
         const now = Date.now();
         return now > oldestBelievable
           ? ok(new Date(now).toISOString())
-          : fail(
-              `it shows ${new Date(now).toISOString()}`,
-              "Set the clock: leases and logs depend on it",
-            );
+          : fail(`it shows ${new Date(now).toISOString()}`);
       },
     },
     {
       name: "clock pace",
+      needs: "The wall clock and the monotonic clock run at the same pace",
+      fix: "Check whether a program is setting the clock",
       async run() {
         const wall = Date.now();
         const steady = performance.now();
@@ -62,18 +66,15 @@ export function machineChecks(): Check[] {
         const apart = Math.abs(Date.now() - wall - (performance.now() - steady));
         return apart < 50
           ? ok("wall clock and monotonic clock agree")
-          : warn(
-              `they drifted ${apart.toFixed(0)} ms apart in 100 ms`,
-              "Check whether a program is setting the clock",
-            );
+          : warn(`they drifted ${apart.toFixed(0)} ms apart in 100 ms`);
       },
     },
     {
       name: "host name",
+      needs: "The machine has a host name",
+      fix: "Workers use it as their name. Set another name with --name",
       async run() {
-        return hostname() === ""
-          ? warn("there is none", "Workers use it as their name. Set another name with --name")
-          : ok(hostname());
+        return hostname() === "" ? warn("there is none") : ok(hostname());
       },
     },
   ];

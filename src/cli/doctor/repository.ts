@@ -15,10 +15,30 @@ import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 /** Checks the repository of the user's directory, as `grange up` would see it. */
 export function repositoryChecks(directory: string): Check[] {
   return [
-    { name: "repository", run: () => repository(directory) },
-    { name: "commit", run: () => inCheckout(directory, commit) },
-    { name: "definitions", run: () => inCheckout(directory, definitions) },
-    { name: "changes", run: () => inCheckout(directory, changes) },
+    {
+      name: "repository",
+      needs: "The current directory is in a Git repository of this user",
+      fix: "Change to one, or name one with --repo",
+      run: () => repository(directory),
+    },
+    {
+      name: "commit",
+      needs: "The repository has a commit",
+      fix: "A farm runs commits. Create one: git add -A && git commit -m first",
+      run: () => inCheckout(directory, commit),
+    },
+    {
+      name: "definitions",
+      needs: "The commit has definitions without errors",
+      fix: "Create definitions: grange init",
+      run: () => inCheckout(directory, definitions),
+    },
+    {
+      name: "changes",
+      needs: "Information: how many files differ from the commit",
+      fix: "A farm runs commits: commit the changes that it should run",
+      run: () => inCheckout(directory, changes),
+    },
   ];
 }
 
@@ -31,9 +51,7 @@ async function repository(directory: string): Promise<Finding> {
     );
   }
   const root = await checkoutRoot(directory);
-  return root === undefined
-    ? warn(`${directory} is not in a Git repository`, "Change to one, or name one with --repo")
-    : ok(root);
+  return root === undefined ? warn(`${directory} is not in a Git repository`) : ok(root);
 }
 
 async function inCheckout(
@@ -46,18 +64,13 @@ async function inCheckout(
 
 async function commit(root: string): Promise<Finding> {
   const sha = await commitOf(root, "HEAD");
-  return sha === undefined
-    ? warn(
-        "there is no commit yet",
-        "A farm runs commits. Create one: git add -A && git commit -m first",
-      )
-    : ok(sha);
+  return sha === undefined ? warn("there is no commit yet") : ok(sha);
 }
 
 async function definitions(root: string): Promise<Finding> {
   const sha = await commitOf(root, "HEAD");
   if (sha === undefined || !(await hasDefinitions(root, sha))) {
-    return warn("the commit has no definitions", "Create definitions: grange init");
+    return warn("the commit has no definitions");
   }
   const files = await definitionTexts(root, sha);
   const evaluator = new TemplateEvaluator();

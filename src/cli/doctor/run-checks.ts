@@ -20,7 +20,7 @@ export async function* runChecks(groups: readonly Group[]): AsyncGenerator<Check
         name: check.name,
         status: finding.status,
         detail: finding.detail,
-        fix: finding.status === "ok" ? null : finding.fix,
+        fix: finding.status === "ok" ? null : (finding.fix ?? check.fix),
       };
     }
   }
@@ -43,7 +43,7 @@ async function findingOf(check: Check): Promise<Finding> {
     return {
       status: "fail",
       detail: messageOf(reason),
-      fix: "The check itself failed; the message before this one gives the reason",
+      fix: undefined,
     };
   } finally {
     clearTimeout(timer);

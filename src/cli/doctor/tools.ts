@@ -7,39 +7,38 @@ export function toolChecks(): Check[] {
   return [
     {
       name: "node",
+      needs: "Node is version 20.19 or later",
+      fix: "Install Node 20.19 or later: https://nodejs.org",
       async run() {
         const version = process.versions.node;
         return isAtLeast(version, [20, 19])
           ? ok(`Node ${version}`)
-          : fail(`Node ${version} is too old`, "Install Node 20.19 or later: https://nodejs.org");
+          : fail(`Node ${version} is too old`);
       },
     },
     {
       name: "npm",
-      run: () =>
-        versionOf("npm", (version) => ok(`npm ${version}`), {
-          fix: "Install npm, which comes with Node; `npm start` and `grange example` use it",
-        }),
+      needs: "npm is installed",
+      fix: "Install npm, which comes with Node; `npm start` and `grange example` use it",
+      run: () => versionOf("npm", (version) => ok(`npm ${version}`)),
     },
     {
       name: "git",
+      needs: "Git is installed, in a version that reads repositories of strangers safely",
+      fix: "Install Git 2.45 or later: apt-get install git, or https://git-scm.com",
       run: () =>
-        versionOf(
-          "git",
-          (text) => {
-            const version = /\d+\.\d+(\.\d+)?/.exec(text)?.[0] ?? "0";
-            return judgeGit(version);
-          },
-          { fix: "Install git: apt-get install git, or https://git-scm.com" },
-        ),
+        versionOf("git", (text) => {
+          const version = /\d+\.\d+(\.\d+)?/.exec(text)?.[0] ?? "0";
+          return judgeGit(version);
+        }),
     },
     {
       name: "shell",
+      needs: "/bin/sh runs commands",
+      fix: "Jobs need /bin/sh. Install a shell there",
       run: async () => {
         const answer = await outputOf("/bin/sh", ["-c", "echo $((6 * 7))"]);
-        return answer.trim() === "42"
-          ? ok("/bin/sh works")
-          : fail("/bin/sh does not work", "Jobs need /bin/sh. Install a shell there");
+        return answer.trim() === "42" ? ok("/bin/sh works") : fail("/bin/sh does not work");
       },
     },
   ];
@@ -74,15 +73,11 @@ export function judgeGit(version: string): ReturnType<typeof ok> {
       );
 }
 
-async function versionOf(
-  program: string,
-  judge: (version: string) => ReturnType<typeof ok>,
-  { fix }: { readonly fix: string },
-) {
+async function versionOf(program: string, judge: (version: string) => ReturnType<typeof ok>) {
   try {
     return judge((await outputOf(program, ["--version"])).trim());
   } catch (reason) {
-    return fail(messageOf(reason), fix);
+    return fail(messageOf(reason));
   }
 }
 

@@ -14,7 +14,15 @@ const enough = {
 
 /** Checks the features that a worker of this machine would use, by the same steps as its start. */
 export function workerFacilityChecks(): Check[] {
-  return [{ name: "a worker here uses", run: probe }];
+  return [
+    {
+      name: "a worker here uses",
+      needs:
+        "A worker of this machine isolates jobs, filters their system calls and limits their memory",
+      fix: "A worker cannot start here; see the checks above",
+      run: probe,
+    },
+  ];
 }
 
 async function probe(): Promise<Finding> {
@@ -33,7 +41,7 @@ async function probe(): Promise<Finding> {
     const names = lacking.map(([what]) => what).join(", ");
     return warn(detail, `Better ${names} is possible; the checks above show what is missing`);
   } catch (reason) {
-    return fail(messageOf(reason), "A worker cannot start here; see the checks above");
+    return fail(messageOf(reason));
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }

@@ -45,14 +45,13 @@ export function serverChecks(config: ServerConfig): Group[] {
 function portCheck({ host, port }: ServerConfig): Check {
   return {
     name: "port",
+    needs: "The port is free",
+    fix: "If it is the server of this farm, there is nothing to do. Otherwise choose another port with --port",
     async run() {
       if (port === 0) return ok("any free port");
       return (await isFree(port, host))
         ? ok(`${host}, port ${port} is free`)
-        : warn(
-            `another program already listens on ${host}, port ${port}`,
-            "If it is the server of this farm, there is nothing to do. Otherwise choose another port with --port",
-          );
+        : warn(`another program already listens on ${host}, port ${port}`);
     },
   };
 }
@@ -64,6 +63,8 @@ const dayMs = 24 * 60 * 60_000;
 function certificateCheck(config: ServerConfig): Check {
   return {
     name: "TLS",
+    needs: `The certificate is valid for ${soonDays} more days`,
+    fix: "Renew it",
     async run() {
       const files = certificateFiles(config);
       if (files === undefined) return ok("not configured; connections are not encrypted");
@@ -72,8 +73,8 @@ function certificateCheck(config: ServerConfig): Check {
       try {
         const days = Math.floor((certificate.endsAt.getTime() - Date.now()) / dayMs);
         const detail = `for ${certificate.names.join(", ")}, until ${certificate.endsAt.toISOString().slice(0, 10)}`;
-        if (days < 0) return fail(`${detail}: it has ended`, "Renew it");
-        return days < soonDays ? warn(`${detail}: ${days} days`, "Renew it") : ok(detail);
+        if (days < 0) return fail(`${detail}: it has ended`);
+        return days < soonDays ? warn(`${detail}: ${days} days`) : ok(detail);
       } finally {
         await certificate.stop();
       }
@@ -85,6 +86,8 @@ function certificateCheck(config: ServerConfig): Check {
 function accessCheck(config: ServerConfig): Check {
   return {
     name: "access",
+    needs: "Information: the access setting of a new farm",
+    fix: "Set it with --access, or later with `grange access set`",
     async run() {
       const setting = settingOfNewFarm(config);
       return ok(`a new farm will be ${setting}; an existing one keeps its setting`);
@@ -96,6 +99,8 @@ function keyCheck(key: ServerKey): Check {
   const { name, file } = key;
   return {
     name,
+    needs: "The key can be read",
+    fix: "Make the file readable for the user of the server, or restore it from a backup",
     async run() {
       // Opening creates a missing key, which only the server may do.
       const isThere = await access(file, constants.F_OK).then(
@@ -138,22 +143,26 @@ function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
   return [
     {
       name: "connections",
+      needs: "A pooler in front of the database keeps each connection for a session",
+      fix: "Correct GRANGE_DATABASE_URL, or the pooler's settings",
       async run() {
         try {
           await requireOwnConnections(() => requestedConnection(url));
           return ok("the pooler keeps each connection for a session");
         } catch (reason) {
-          return fail(messageOf(reason), "Correct GRANGE_DATABASE_URL, or the pooler's settings");
+          return fail(messageOf(reason));
         }
       },
     },
     {
       name: "migrations",
+      needs: "The database was not written by a newer version",
+      fix: "Update Grange",
       run: () =>
         withDatabase(async (db) => {
           const { missing, newer } = await migrationState(db);
           if (newer !== undefined)
-            return fail(`the database was written by a newer version (${newer})`, "Update Grange");
+            return fail(`the database was written by a newer version (${newer})`);
           return ok(
             missing.length === 0
               ? "none to apply"
@@ -163,6 +172,8 @@ function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
     },
     {
       name: "blob store",
+      needs: "The blob store belongs to this farm",
+      fix: "Name the store of this farm with --blobs, or adopt this one with --adopt-store",
       run: () => withDatabase((db) => storeFinding(db, config)),
     },
   ];

@@ -8,6 +8,7 @@ import { MetricValue, Times } from "#api/times.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { readServerConfig } from "../config.ts";
+import { metricTable } from "../metric-table.ts";
 import { type RunningServer, startServer } from "../start-server.ts";
 
 const databaseUrl = await freshDatabase();
@@ -75,6 +76,8 @@ test.each([
   expect(text.trimEnd().split("\n").at(-1)).toContain(last);
   expect(text).toContain('grange_jobs{state="ready"} 0');
   expect(text).toContain('grange_run_wait_seconds_bucket{le="900"} 0');
+  const named = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, kind]) => [name, kind]);
+  expect(named).toEqual(Object.entries(metricTable).map(([name, { kind }]) => [name, kind]));
 });
 
 test("a search is foretold, begun, looked at and cancelled", async () => {
