@@ -4,6 +4,7 @@ import { Fault } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { readClientCertificate } from "#grpc/client-certificate.ts";
 import { variablesOfForgeSecrets } from "#server/forge/config.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Certificate files that a job sees at the same path as the user, because it has this machine's /etc and /usr. */
 const certificateFiles = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"];
@@ -66,7 +67,16 @@ const CliConfig = z.object({
 });
 export type CliConfig = z.infer<typeof CliConfig>;
 
+/** Returns the settings. Throws `UsageError` when one is invalid, or names a file that cannot be read. */
 export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
+  try {
+    return parsedConfig(env);
+  } catch (reason) {
+    throw reason instanceof Fault ? new UsageError(reason.message) : reason;
+  }
+}
+
+function parsedConfig(env: NodeJS.ProcessEnv): CliConfig {
   const parsed = CliConfig.safeParse({
     serverUrl: env["GRANGE_SERVER"] || undefined,
     token: env["GRANGE_TOKEN"] || undefined,

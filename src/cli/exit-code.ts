@@ -18,15 +18,25 @@ export const exitCodeRows: readonly { readonly code: string; readonly meaning: s
   {
     code: String(exitCodes.failed),
     meaning:
-      "The command failed: a graph, job, check or comparison did not succeed, or the farm refused the request.",
+      "The command failed: a graph, job, check or comparison did not succeed, the farm refused the request, or a server, worker or collector could not start.",
   },
-  { code: String(exitCodes.usage), meaning: "The command line or a setting is invalid." },
+  {
+    code: String(exitCodes.usage),
+    meaning: "The command line is invalid, or one of its settings, such as `GRANGE_SERVER`.",
+  },
   { code: String(exitCodes.unreachable), meaning: "The server could not be reached." },
   {
     code: String(exitCodes.update),
     meaning: "A collector stopped for an update: start the new version.",
   },
-  { code: "130", meaning: "A measurement was interrupted (Ctrl-C)." },
+  {
+    code: "126, 127",
+    meaning: "`grange exec`: the command cannot be executed, or there is no such command.",
+  },
+  {
+    code: "128 + N",
+    meaning: "The command was ended by signal N: 130 is Ctrl-C, 143 is SIGTERM.",
+  },
   {
     code: "other",
     meaning: "`grange exec` and `grange run` return the exit code of the command that they ran.",
