@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Backup } from "#api/backup.ts";
@@ -48,9 +49,13 @@ interface BackupResult {
   readonly secretFiles: readonly string[];
 }
 
+/** Each graph and blob is read again after the restore, so a faster load would only make the test longer. */
+const mostUnfinished = 3;
+const blobEveryMs = 10;
+
 /**
- * Submits graphs and uploads blobs, one after the other, until `stop` is called. `stop` returns what the farm
- * acknowledged.
+ * Submits graphs, of which at most `mostUnfinished` are unfinished, and uploads blobs until `stop` is called. `graphs`
+ * and `blobs` are what the farm acknowledged.
  */
 function keepBusy(farm: Farm) {
   const graphs: string[] = [];
@@ -63,6 +68,8 @@ function keepBusy(farm: Farm) {
         parameters: { round: String(round) },
       });
       graphs.push(submitted.id);
+      const earlier = graphs.at(-mostUnfinished);
+      if (earlier !== undefined) await farm.untilOver(earlier);
     }
   })();
   const uploading = (async () => {
@@ -74,6 +81,7 @@ function keepBusy(farm: Farm) {
       });
       if (!answer.ok) throw new Error(`an upload was answered ${answer.status}`);
       blobs.push(blob);
+      await delay(blobEveryMs);
     }
   })();
   return {
