@@ -33,7 +33,7 @@ async function takeRightsAway(principal: string): Promise<number> {
   return performance.now();
 }
 
-test.each([
+test.concurrent.each([
   ["of a graph", () => `/graphs/${farm.theirs.graph}/events`],
   ["of all graphs", () => "/events"],
   ["of an execution's log", () => `/executions/${farm.theirs.execution}/log/events`],
@@ -64,7 +64,7 @@ test.each([
   30_000,
 );
 
-test("the stream of a log over gRPC ends, too", async () => {
+test.concurrent("the stream of a log over gRPC ends, too", async () => {
   const token = await aReader("reader-by-grpc");
   const { channel } = farm.asker(farm.theirs.project, token);
   const { project, execution } = farm.theirs;
@@ -81,7 +81,7 @@ test("the stream of a log over gRPC ends, too", async () => {
 }, 30_000);
 
 describe("calls that follow an operation end when the right is taken away", () => {
-  test("WaitExecution and WaitOperation, for who may read it", async () => {
+  test.concurrent("WaitExecution and WaitOperation, for who may read it", async () => {
     const name = "reader-of-operations";
     const { channel } = farm.asker(farm.theirs.project, await aReader(name));
     const { operation } = farm.theirs;
@@ -101,7 +101,7 @@ describe("calls that follow an operation end when the right is taken away", () =
     expect(performance.now() - takenAt).toBeLessThan(mostMs);
   }, 30_000);
 
-  test("Execute, for who may execute", async () => {
+  test.concurrent("Execute, for who may execute", async () => {
     const name = "executes-by-grpc";
     const { project } = farm.theirs;
     const builder = farm.asker(project, await farm.tokenOf(name, ["execute"], project));
