@@ -117,15 +117,14 @@ function keyCheck(key: ServerKey): Check {
 function bucketCheck(bucket: BucketConfig): Check {
   return {
     name: "rights",
+    needs: "The server may write, read and remove objects in the bucket",
+    fix: "Correct GRANGE_STORE, GRANGE_STORE_ENDPOINT, GRANGE_STORE_REGION or the credentials, or what they may do",
     async run() {
       try {
         await tryBucket(bucket);
         return ok(`an object was written, read and removed in ${locationText(bucket.location)}`);
       } catch (reason) {
-        return fail(
-          messageOf(reason),
-          "Correct GRANGE_STORE, GRANGE_STORE_ENDPOINT, GRANGE_STORE_REGION or the credentials, or what they may do",
-        );
+        return fail(messageOf(reason));
       }
     },
   };
