@@ -28,6 +28,9 @@ export interface BucketServer {
   readonly secretAccessKey: string;
   /** The files of the objects. */
   readonly directory: string;
+  /** Stops to answer, and keeps the connections. */
+  pause(): void;
+  resume(): void;
   stop(): Promise<void>;
 }
 
@@ -69,6 +72,8 @@ export async function startBucketServer(): Promise<BucketServer> {
     accessKeyId,
     secretAccessKey,
     directory,
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
     async stop() {
       child.kill("SIGKILL");
       await exited;
