@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { groupOf, navigationGroups, pageAbove } from "./navigation.ts";
+import { groupOf, markedPage, navigationGroups, pageAbove } from "./navigation.ts";
 
 describe("the group of a page", () => {
   test.each([
@@ -33,5 +33,20 @@ describe("the page above", () => {
     { path: "/sign-in", above: undefined },
   ])("$path is $above", ({ path, above }) => {
     expect(pageAbove(path)?.to).toBe(above);
+  });
+});
+
+describe("the marked page", () => {
+  test.each([
+    { path: "/repositories/app/branches", marked: "Repositories" },
+    { path: "/graphs/0199", marked: "Repositories" },
+    { path: "/executions/0199", marked: "Invocations" },
+    { path: "/size-class-keys/a", marked: "Size classes" },
+    { path: "/workers", marked: "Workers" },
+    { path: "/workers/timeline", marked: "Timeline" },
+    { path: "/flaky", marked: "Flaky" },
+    { path: "/", marked: undefined },
+  ])("of $path is $marked", ({ path, marked }) => {
+    expect(markedPage(path)?.label).toBe(marked);
   });
 });

@@ -86,6 +86,11 @@ export function groupOf(path: string): NavigationGroup | undefined {
   );
 }
 
+/** Returns the page of the navigation that a page is, or is below; undefined for pages outside all groups. */
+export function markedPage(path: string): NavigationPage | undefined {
+  return groupOf(path)?.pages.find(({ to }) => to === path) ?? pageAbove(path);
+}
+
 /** Returns the page of the navigation above a page; undefined for one that the navigation itself names. */
 export function pageAbove(path: string): NavigationPage | undefined {
   const group = groupOf(path);
