@@ -265,6 +265,7 @@ const ownerOf: Record<string, string> = {
       "server",
     ]),
   ),
+  cache_use: "caches",
   commit_index: "granaries",
   granary_build: "granaries",
   hourly_count: "granaries",

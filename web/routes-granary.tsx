@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "./farm/query-client.ts";
+import { CacheSearch, usualDays } from "./pages/cache/search.ts";
 import type * as GranaryPages from "./pages/granary/pages.ts";
 import {
   commitIndexSearch,
@@ -8,6 +9,21 @@ import {
   granarySearch,
 } from "./pages/granary/search.ts";
 import { root } from "./root-route.tsx";
+
+const cache = createRoute({
+  getParentRoute: () => root,
+  path: "/cache",
+  validateSearch: (search) => CacheSearch.parse(search),
+  loaderDeps: ({ search: { days } }) => ({ days }),
+  loader: async ({ deps }) => {
+    const { cacheUseQuery, storeContentsQuery } = await import("./pages/cache/load.ts");
+    await Promise.all([
+      queryClient.ensureQueryData(cacheUseQuery(deps.days ?? usualDays)),
+      queryClient.ensureQueryData(storeContentsQuery),
+    ]);
+  },
+  component: lazyRouteComponent(() => import("./pages/cache/page.tsx"), "CachePage"),
+});
 
 const builds = createRoute({
   getParentRoute: () => root,
@@ -86,4 +102,5 @@ function page<N extends keyof typeof GranaryPages>(name: N) {
   return lazyRouteComponent(() => import("./pages/granary/pages.ts"), name);
 }
 
-export const granaryRoutes = [builds, build, indexes, index, quarantine, help] as const;
+/** The cache of the farm, and granaries. */
+export const granaryRoutes = [cache, builds, build, indexes, index, quarantine, help] as const;

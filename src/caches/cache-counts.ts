@@ -1,4 +1,5 @@
 import type { CacheTool } from "#api/tool-cache.ts";
+import type { CacheUse } from "./cache-use.ts";
 
 interface CacheCounts {
   hits: number;
@@ -20,10 +21,12 @@ export interface CacheCounter {
   all(): CountedCache[];
 }
 
-export function cacheCounter(): CacheCounter {
+/** @param use also gets each hit and miss */
+export function cacheCounter(use?: Pick<CacheUse, "count">): CacheCounter {
   const counts = new Map<string, CountedCache & CacheCounts>();
   return {
     count(project, tool, what) {
+      if (what !== "writes") use?.count(project, tool, what === "hits");
       const key = `${tool}/${project}`;
       const known = counts.get(key);
       if (known !== undefined) known[what]++;

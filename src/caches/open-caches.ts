@@ -15,6 +15,7 @@ import {
   replaceEntries,
   touchEntries,
 } from "./cache-entry.store.ts";
+import type { CacheUse } from "./cache-use.ts";
 import type { Caches, Value, ValueLookup } from "./caches.ts";
 import { forgetGone } from "./forget-gone.ts";
 import { resultPutFor } from "./result-put-for.ts";
@@ -32,6 +33,8 @@ export function openCaches(parts: {
   /** A caller that writes into the caches of a project may write to its store. */
   readonly storeOf: (project: string) => Pick<ProjectStore, "blobs" | "unnamed">;
   readonly treesOf: (project: string) => OutputTrees;
+  /** Gets each hit and miss. */
+  readonly use?: Pick<CacheUse, "count">;
   readonly clock: Clock;
   readonly logger: Logger;
 }): Caches {
@@ -91,7 +94,7 @@ export function openCaches(parts: {
   const results = { db, treesOf, find, valueOf, mostResultBytes: inOnePiece };
 
   return {
-    counter: cacheCounter(),
+    counter: cacheCounter(parts.use),
     find,
     findMany: (queries) => (queries.length === 0 ? Promise.resolve([]) : entriesNamed(db, queries)),
     valueOf,

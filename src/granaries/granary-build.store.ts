@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { GranaryBuildReport, GranaryBuildSummary, SavingsOfDay } from "#api/granary.ts";
 import { ResultKey } from "#commit-index/result-key.ts";
+import type { PlacePatterns } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
+import { inPlaces } from "#db/in-places.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { countedOnce, tooOften } from "./hourly-count.store.ts";
 
@@ -119,6 +121,40 @@ export function savingsSince(tx: Tx, project: string, since: Date): Promise<Savi
       where project = ${project} and ended_at >= ${since}
       group by day
       order by day desc
+    `,
+  );
+}
+
+const GranaryUse = z.object({
+  project: z.string(),
+  at: z.date(),
+  hits: z.number(),
+  misses: z.number(),
+});
+
+/**
+ * Returns how many results that builds requested their granaries had or got, by project and period. Periods begin at
+ * multiples of their length in UTC.
+ *
+ * @param places only projects at these places
+ */
+export function granaryUseSince(
+  tx: Tx,
+  wanted: {
+    readonly since: Date;
+    readonly periodSeconds: number;
+    readonly places: PlacePatterns;
+  },
+): Promise<z.infer<typeof GranaryUse>[]> {
+  const { since, periodSeconds, places } = wanted;
+  return tx.many(
+    GranaryUse,
+    sql`
+      select project, date_bin(make_interval(secs => ${periodSeconds}), ended_at, 'epoch') as at,
+        sum(local + prefetched + fetched)::bigint as hits, sum(missed + unreachable)::bigint as misses
+      from granary_build
+      where ended_at >= ${since} and ${inPlaces(places, sql`project`)}
+      group by 1, 2
     `,
   );
 }

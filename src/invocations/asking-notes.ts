@@ -54,8 +54,10 @@ export function askingNotes(parts: {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Gets each lookup, also those without an invocation. */
+  readonly countLookup?: (project: string, isHit: boolean) => void;
 }): AskingNotes {
-  const { db, clock, logger } = parts;
+  const { db, clock, logger, countLookup } = parts;
   const known = recentlyUsed<Known>(mostInvocations);
   const connections = openConnections();
   let sightings = new Map<string, Sighting>();
@@ -136,6 +138,7 @@ export function askingNotes(parts: {
       }
     },
     lookedUp(asking, actionDigest, hit) {
+      countLookup?.(asking.project, hit);
       if (asking.invocation === "") return;
       const key = `${invocationKey(asking)} ${digestKey(actionDigest)}`;
       if (lookups.size >= mostLookups && !lookups.has(key)) return;

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { OutputTrees } from "#actions/output-trees.ts";
+import type { CacheUse } from "#caches/cache-use.ts";
 import type { Clock } from "#core/clock.ts";
 import type { IdleState } from "#core/idle-state.ts";
 import type { Db } from "#db/db.ts";
@@ -24,6 +25,7 @@ export async function openQueue(parts: {
   readonly treesOf: (project: string) => OutputTrees;
   readonly inputs: CommitInputReader;
   readonly scaling: ServerConfig["scaling"];
+  readonly cacheUse: CacheUse;
   readonly keep: Keep;
 }) {
   const { db, clock, logger, idle, treesOf, inputs, keep } = parts;
@@ -52,6 +54,13 @@ export async function openQueue(parts: {
     }),
   );
   const operations = keep(await operationService({ db, queue, clock, logger }));
-  const notes = keep(askingNotes({ db, clock, logger }));
+  const notes = keep(
+    askingNotes({
+      db,
+      clock,
+      logger,
+      countLookup: (project, isHit) => parts.cacheUse.count(project, "actions", isHit),
+    }),
+  );
   return { queue, operations, notes };
 }

@@ -124,7 +124,17 @@ export async function openServices(
     const logins = registryLogins(secrets, secretsKey.id);
     const resolveImage = imageResolver(config, privateHosts, logins);
     const platformAliases = parsePlatformAliases(config.platformAliases ?? "");
-    const queued = await openQueue({ db, clock, logger, idle, treesOf, inputs, scaling, keep });
+    const queued = await openQueue({
+      db,
+      clock,
+      logger,
+      idle,
+      treesOf,
+      inputs,
+      scaling,
+      cacheUse: stored.cacheUse,
+      keep,
+    });
     const { queue, operations } = queued;
     const { evaluator, cache } = await startGraphServices({
       db,
@@ -203,6 +213,7 @@ export async function openServices(
       blobs,
       storeStanding: stored.standing,
       askStore: stored.askStore,
+      storeCounts: stored.counts,
       trees,
       caches: stored.caches,
       queue,

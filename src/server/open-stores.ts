@@ -4,6 +4,7 @@ import type { FarmKey } from "#access/farm-key.ts";
 import { defaultProjectsEach, openProjectShare } from "#access/projects/project-share.ts";
 import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
+import { openCacheUse } from "#caches/cache-use.ts";
 import { openCaches } from "#caches/open-caches.ts";
 import { anyMayBegin, openProjectBlobs } from "#cas/namespaces/project-blobs.ts";
 import type { Clock } from "#core/clock.ts";
@@ -85,7 +86,8 @@ export async function openStores(
   await signOldResults(forMaintenance(db), { ...seals, keyId: farmKey.id }, farmKey, clock, logger);
   const treesOf = projectTrees(blobsOf, seals);
   const trees = treesOf(project);
-  const caches = keep(openCaches({ db, storeOf, treesOf, clock, logger }));
+  const cacheUse = keep(openCacheUse({ db, clock, logger }));
+  const caches = keep(openCaches({ db, storeOf, treesOf, use: cacheUse, clock, logger }));
   const eviction = keep(
     startEviction({
       db: forMaintenance(db),
@@ -129,6 +131,7 @@ export async function openStores(
     stores,
     standing,
     askStore: storage.ask,
+    counts: () => eviction.counts(),
     writeQuota,
     projectShare,
     storeOf,
@@ -138,6 +141,7 @@ export async function openStores(
     certain,
     trees,
     caches,
+    cacheUse,
     eviction,
   };
 }

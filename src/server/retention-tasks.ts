@@ -5,6 +5,7 @@ import { forgetWritten } from "#access/blob-writes/written-bytes.store.ts";
 import { forgetSubjectsOf } from "#access/provenance/subject.store.ts";
 import type { RetentionKind } from "#api/retention.ts";
 import { forgetUnusedEntries } from "#caches/cache-entry.store.ts";
+import { forgetCacheUse } from "#caches/cache-use.store.ts";
 import type { UploadStore } from "#cas/upload-store.ts";
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
@@ -35,6 +36,8 @@ const keepCacheEntriesMs = 30 * dayMs;
 const keepCommitIndexesMs = 30 * dayMs;
 /** How long the page of savings looks back, in ms. */
 const keepGranaryBuildsMs = 90 * dayMs;
+/** How long the page of the cache looks back, in ms. */
+const keepCacheUseMs = 90 * dayMs;
 
 /**
  * The time limit of one round over graphs, out of ten minutes: the next round continues where this one ended. A
@@ -86,6 +89,11 @@ export function retentionTasks(parts: {
       async run() {
         while ((await forgetUnusedEntries(db, ago(keepCacheEntriesMs))) > 0);
       },
+    },
+    {
+      name: "forget how often caches had what was requested long ago",
+      everyMs: 60 * 60_000,
+      run: () => forgetCacheUse(db, ago(keepCacheUseMs)),
     },
     {
       name: "forget what was known of actions ahead that nobody runs any more",

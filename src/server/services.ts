@@ -35,6 +35,7 @@ import type { OpenForges } from "./forge/open-forges.ts";
 import type { ImagePulls } from "./image-pulls.ts";
 import type { JobTokens } from "./job-tokens.ts";
 import type { RegistryLogins } from "./registry-logins.ts";
+import type { StoreCounts } from "./retention/store-census.ts";
 import type { SignInModule } from "./sign-in/open-sign-in.ts";
 
 /** The open services of a running server. */
@@ -71,6 +72,8 @@ export interface Services extends Service {
   readonly storeStanding: () => Promise<StoreStanding>;
   /** Absent when blobs are on this machine. Rejects when their bucket does not answer. */
   readonly askStore: (() => Promise<void>) | undefined;
+  /** The blobs of the store by project, as of its last count; null until the first count. */
+  readonly storeCounts: () => Promise<StoreCounts | null>;
   readonly caches: Caches;
   readonly queue: ExecutionQueue;
   readonly operations: OperationService;

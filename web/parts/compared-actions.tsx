@@ -1,14 +1,10 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type {
-  ActionComparison,
-  ActionDifferences,
-  CommandDifference,
-  ComparedAction,
-} from "#api/action-comparison.ts";
+import type { ActionComparison, ComparedAction } from "#api/action-comparison.ts";
 import { executionEndpoints } from "#api/endpoints/execution-endpoints.ts";
 import { call } from "../farm/ask.ts";
+import { Differences } from "./action-differences.tsx";
 import { shownText } from "./shown-text.ts";
 import { Ago } from "./times.tsx";
 import "./compared-actions.css";
@@ -82,88 +78,6 @@ function ComparedActions({ comparison }: { readonly comparison: ActionComparison
       <Differences of={differences} />
     </div>
   );
-}
-
-function Differences({ of }: { readonly of: ActionDifferences }) {
-  const { command, inputs, isCut, isSameAction, unreadable } = of;
-  if (isSameAction) {
-    return (
-      <p>
-        It is the same action: command, environment, and input files are equal. The outcome does not
-        follow from them.
-      </p>
-    );
-  }
-  return (
-    <>
-      {inputs.length === 0 ? null : (
-        <>
-          <h3>Input files</h3>
-          <ul className="changed-paths">
-            {inputs.map(({ path, change }) => (
-              <li key={path}>
-                <span className="faint">{change}</span> <code>{shownText(path)}</code>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      {command.length === 0 ? null : (
-        <>
-          <h3>Command</h3>
-          <div className="table-box">
-            <table className="figures">
-              <thead>
-                <tr>
-                  <th scope="col">What</th>
-                  <th scope="col">Then</th>
-                  <th scope="col">Now</th>
-                </tr>
-              </thead>
-              <tbody>
-                {command.map((one) => (
-                  <tr key={`${one.part} ${one.name}`}>
-                    <th scope="row">{nameOf(one)}</th>
-                    <td>
-                      <Value of={one.before} />
-                    </td>
-                    <td>
-                      <Value of={one.after} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </>
-      )}
-      {isCut ? <p className="faint">There may be more differences.</p> : null}
-      {unreadable === null ? null : <p className="faint">{unreadable}</p>}
-      {inputs.length === 0 && command.length === 0 && unreadable === null ? (
-        <p>
-          They differ only in what is not shown: values of secrets, the timeout, or names of
-          outputs.
-        </p>
-      ) : null}
-    </>
-  );
-}
-
-function nameOf({ part, name }: CommandDifference): string {
-  switch (part) {
-    case "argument":
-      return `argument ${name}`;
-    case "environment":
-      return `variable ${shownText(name)}`;
-    case "platform":
-      return `platform ${shownText(name)}`;
-    case "working directory":
-      return "working directory";
-  }
-}
-
-function Value({ of }: { readonly of: string | null }) {
-  return of === null ? <span className="faint">not there</span> : <code>{shownText(of)}</code>;
 }
 
 /** A link to an earlier action, with its time: to the job of a graph, or to the execution. */

@@ -16,6 +16,7 @@ type PagePath =
   | "/workers"
   | "/workers/timeline"
   | "/size-classes"
+  | "/cache"
   | "/granary"
   | "/forge"
   | "/retention"
@@ -64,7 +65,14 @@ export const navigationGroups: readonly NavigationGroup[] = [
     ],
     also: [{ path: "/size-class-keys", below: "/size-classes" }],
   },
-  { label: "Cache", pages: [{ label: "Granary", to: "/granary" }], also: [] },
+  {
+    label: "Cache",
+    pages: [
+      { label: "Cache", to: "/cache" },
+      { label: "Granary", to: "/granary" },
+    ],
+    also: [],
+  },
   {
     label: "Administration",
     pages: [

@@ -6,6 +6,7 @@ import { benchmarkHistoryEndpoints } from "./benchmark-history-endpoints.ts";
 import { benchmarkRequestEndpoints } from "./benchmark-request-endpoints.ts";
 import { benchmarkSearchEndpoints } from "./benchmark-search-endpoints.ts";
 import { benchmarkSuiteEndpoints } from "./benchmark-suite-endpoints.ts";
+import { cacheEndpoints } from "./cache-endpoints.ts";
 import { catalogEndpoints } from "./catalog-endpoints.ts";
 import { enrolmentEndpoints } from "./enrolment-endpoints.ts";
 import { executionEndpoints } from "./execution-endpoints.ts";
@@ -54,6 +55,7 @@ export const endpointGroups: readonly {
   { title: "Workers", endpoints: workerEndpoints },
   { title: "Retention", endpoints: retentionEndpoints },
   { title: "Projects and caches", endpoints: projectEndpoints },
+  { title: "Use of the cache", endpoints: cacheEndpoints },
   { title: "Size classes", endpoints: sizeClassEndpoints },
   { title: "Autoscaling", endpoints: autoscalingEndpoints },
   { title: "Granaries", endpoints: granaryEndpoints },
@@ -87,6 +89,7 @@ export const allEndpoints = {
   ...workerEndpoints,
   ...retentionEndpoints,
   ...projectEndpoints,
+  ...cacheEndpoints,
   ...benchmarkHistoryEndpoints,
   ...benchmarkSearchEndpoints,
   ...benchmarkCollectorEndpoints,

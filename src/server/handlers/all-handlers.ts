@@ -7,6 +7,7 @@ import { benchmarkHistoryHandlers } from "./benchmark-history-handlers.ts";
 import { benchmarkRequestHandlers } from "./benchmark-request-handlers.ts";
 import { benchmarkSearchHandlers } from "./benchmark-search-handlers.ts";
 import { benchmarkSuiteHandlers } from "./benchmark-suite-handlers.ts";
+import { cacheHandlers } from "./cache-handlers.ts";
 import { catalogHandlers } from "./catalog-handlers.ts";
 import { enrolmentHandlers } from "./enrolment-handlers.ts";
 import { executionHandlers } from "./execution-handlers.ts";
@@ -54,6 +55,7 @@ export function allHandlers(services: HandlerServices): AllHandlers {
     ...workerHandlers(services),
     ...retentionHandlers(services),
     ...projectHandlers(services),
+    ...cacheHandlers(services),
     ...benchmarkHistoryHandlers(services),
     ...benchmarkSearchHandlers(services),
     ...benchmarkCollectorHandlers(services),

@@ -134,7 +134,12 @@ test("what is unused longest goes, with what names it, and nothing else", async 
     removedBytes: 1_000,
     forgottenNames: 3,
     bytes: 2_000,
+    // What is left, and not what was removed.
+    counts: { projects: [{ directory: "", bytes: 2_000 }] },
   });
+  expect(round.counts.next.map(({ digest }) => digest).toSorted()).toEqual(
+    [newer, alsoNewer].map(digestKey).toSorted(),
+  );
   expect(await Promise.all([old, newer, alsoNewer].map(isHere))).toEqual([false, true, true]);
   expect(await Promise.all([ofOld, ofBoth, ofNewer].map(isRecorded))).toEqual([false, false, true]);
   expect(await lookUpActionResult(db, trees, ofNewer)).toBeDefined();

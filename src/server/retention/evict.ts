@@ -10,6 +10,7 @@ import { evictYoung } from "./evict-young.ts";
 import { type Claims, farmHolds } from "./farm-claims.ts";
 import { Holds } from "./held-blobs.ts";
 import { forgetNamesOf } from "./named-blobs.ts";
+import { StoreCensus, type StoreCounts } from "./store-census.ts";
 import { storeGoal } from "./store-goal.ts";
 import { goes, leastIdleOf, Worth, youngMs } from "./worth-of-blobs.ts";
 
@@ -45,14 +46,16 @@ export interface EvictionRound {
   readonly heldBytes: number;
   /** The bytes above the limit that could not be removed. */
   readonly overBytes: number;
+  /** What the store has at the end of the round. */
+  readonly counts: StoreCounts;
 }
 
 /**
  * Brings the store under its limit: finds the blobs of least value, deletes the entries that name them, and removes the
  * blobs.
  *
- * The store is listed twice and never kept in memory: the first pass sums the bytes by value. Without a limit, and with
- * free space on the disk, the store is only counted.
+ * The store is listed several times and never kept in memory: the first pass sums the bytes by value, and the last one
+ * counts what is left. Without a limit, and with free space on the disk, the store is only counted.
  *
  * @param shortBytes how much the disk lacks until it has its reserve free
  */
@@ -70,12 +73,15 @@ export async function evict(
 
   const measure = async (holds: Holds) => {
     const worth = new Worth();
-    for await (const { namespace, digest, lastUsedAt } of stored.list()) {
+    const census = new StoreCensus(now);
+    for await (const blob of stored.list()) {
       await turn();
       signal.throwIfAborted();
-      worth.add(digest.sizeBytes, idleMs(lastUsedAt), holds.of(namespace, digest));
+      const hold = holds.of(blob.namespace, blob.digest);
+      worth.add(blob.digest.sizeBytes, idleMs(blob.lastUsedAt), hold);
+      census.add(blob, hold);
     }
-    return worth;
+    return { worth, census };
   };
   const nothing = {
     removedBlobs: 0,
@@ -86,12 +92,14 @@ export async function evict(
   };
 
   const first = await measure(new Holds());
-  const { blobs, bytes, youngBytes } = first;
+  const { blobs, bytes, youngBytes } = first.worth;
   const goal = storeGoal(bytes, limitBytes, shortBytes);
-  if (goal === undefined) return { ...nothing, blobs, bytes, youngBytes };
+  if (goal === undefined) {
+    return { ...nothing, blobs, bytes, youngBytes, counts: first.census.counts() };
+  }
 
   const holds = await farmHolds(services, now, signal);
-  const worth = await measure(holds);
+  const { worth } = await measure(holds);
   const cut = worth.cut(worth.bytes - goal.evictToBytes);
   const isToGo = (namespace: Namespace, digest: Digest, lastUsedAt: Date) =>
     goes(cut, digest, idleMs(lastUsedAt), holds.of(namespace, digest));
@@ -137,6 +145,7 @@ export async function evict(
     removedBytes += young.bytes;
   }
   const left = worth.bytes - removedBytes;
+  const { census } = await measure(holds);
   const mostBytes = Math.min(limitBytes ?? Number.POSITIVE_INFINITY, goal.ceilingBytes);
   return {
     blobs: worth.blobs - removedBlobs,
@@ -147,5 +156,6 @@ export async function evict(
     youngBytes: worth.youngBytes,
     heldBytes: worth.firmBytes,
     overBytes: Math.max(0, left - mostBytes),
+    counts: census.counts(),
   };
 }

@@ -7,6 +7,7 @@ import type { Clock } from "#core/clock.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { Service } from "#core/service.ts";
 import { type EvictionRound, type EvictionServices, evict } from "./evict.ts";
+import { StoreCounts } from "./store-census.ts";
 import { diskShortBytes } from "./store-goal.ts";
 import { startStoreRounds, storeNotes } from "./store-rounds.ts";
 import { isTimeToLook } from "./time-to-look.ts";
@@ -16,6 +17,8 @@ const usuallyEveryMs = 60_000;
 /** The state of the store. */
 const Noted = StoreStanding.omit({ limitBytes: true, scrubbed: true }).extend({
   diskFreeBytes: z.number().nonnegative(),
+  /** Null in files of earlier versions. */
+  counts: StoreCounts.nullable().default(null),
 });
 type Noted = z.infer<typeof Noted>;
 
@@ -24,10 +27,13 @@ const unknown: Noted = {
   evicted: null,
   evictedInAll: { blobs: 0, bytes: 0, names: 0 },
   diskFreeBytes: 0,
+  counts: null,
 };
 
 interface Eviction extends Service {
   standing(): Promise<Omit<StoreStanding, "scrubbed">>;
+  /** Returns what the store had when it was last counted; null until the first count. */
+  counts(): Promise<StoreCounts | null>;
 }
 
 /** Periodically evicts blobs until the store is under its limit; without a limit, only counts the blobs. */
@@ -65,7 +71,9 @@ export function startEviction(
   }
 
   function tell({ overBytes, heldBytes, youngBytes, ...round }: EvictionRound): void {
-    if (round.removedBlobs > 0) logger.info(round, "the store was full; what was worth least went");
+    const { blobs, bytes, removedBlobs, removedBytes, forgottenNames } = round;
+    const removed = { blobs, bytes, removedBlobs, removedBytes, forgottenNames };
+    if (removedBlobs > 0) logger.info(removed, "the store was full; what was worth least went");
     if (overBytes === 0) return;
     const sizes = { young: memorySizeText(youngBytes), held: memorySizeText(heldBytes) };
     logger.warn(
@@ -86,16 +94,17 @@ export function startEviction(
 
   return {
     async standing() {
-      const { diskFreeBytes: _, ...rest } = await notes.read();
+      const { diskFreeBytes: _, counts: __, ...rest } = await notes.read();
       return { limitBytes: limitBytes ?? null, ...rest };
     },
+    counts: async () => (await notes.read()).counts,
     stop: () => rounds.stop(),
   };
 }
 
 function after(before: Noted, round: EvictionRound, now: Date, diskFreeBytes: number): Noted {
   const at = now.toISOString();
-  const { blobs, bytes, youngBytes, heldBytes, overBytes } = round;
+  const { blobs, bytes, youngBytes, heldBytes, overBytes, counts } = round;
   const gone = {
     blobs: round.removedBlobs,
     bytes: round.removedBytes,
@@ -111,5 +120,6 @@ function after(before: Noted, round: EvictionRound, now: Date, diskFreeBytes: nu
       names: sum.names + gone.names,
     },
     diskFreeBytes,
+    counts,
   };
 }

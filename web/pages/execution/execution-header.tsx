@@ -93,6 +93,13 @@ export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
           shown={`action ${execution.actionDigest.slice(0, 8)}`}
           label="the action's digest"
         />
+        <Link
+          to="/cache"
+          search={{ project: execution.project, after: execution.actionDigest }}
+          hash="compare"
+        >
+          compare with another action
+        </Link>
       </div>
       {waiting === null ? null : (
         <section className="why-not-running" aria-label="Why it does not run" aria-live="polite">

@@ -1,6 +1,7 @@
 import type { ResultSource } from "#api/granary.ts";
 
 export { becauseAdvice, indexWords, lateReasonTexts } from "#api/granary-words.ts";
+export { countText, shareText } from "../../parts/share-text.ts";
 
 /** In the order of the bars: from the cheapest source to the most expensive. */
 export const sources = [
@@ -26,15 +27,3 @@ export const sourceSentences: Readonly<Record<ResultSource, string>> = {
   missed: "There was no such result: the build made it.",
   unreachable: "The farm was not available.",
 };
-
-/** Formats 0.934 as `93 %`; never rounded up to 100 %. */
-export function shareText(part: number, whole: number): string {
-  if (whole === 0) return "–";
-  const percent = (100 * part) / whole;
-  if (percent > 0 && percent < 1) return "< 1 %";
-  if (percent > 99 && percent < 100) return "> 99 %";
-  return `${Math.round(percent)} %`;
-}
-
-export const countText = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
