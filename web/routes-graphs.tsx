@@ -10,6 +10,7 @@ import { RepositorySearch } from "./pages/repository/search.ts";
 import { RightsSearch } from "./pages/rights/search.ts";
 import { SearchesSearch } from "./pages/searches/search.ts";
 import { TimesSearch } from "./pages/times/search.ts";
+import { TrendsSearch } from "./pages/trends/search.ts";
 import { root } from "./root-route.tsx";
 
 const home = createRoute({
@@ -53,6 +54,18 @@ const branches = createRoute({
     await queryClient.ensureQueryData(branchesQuery(params.name));
   },
   component: lazyRouteComponent(() => import("./pages/branches/page.tsx"), "BranchesPage"),
+});
+
+const trends = createRoute({
+  getParentRoute: () => root,
+  path: "/repositories/$name/trends",
+  validateSearch: (search) => TrendsSearch.parse(search),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ params, deps }) => {
+    const { trendsQuery } = await import("./pages/trends/load.ts");
+    await queryClient.ensureQueryData(trendsQuery(params.name, deps));
+  },
+  component: lazyRouteComponent(() => import("./pages/trends/page.tsx"), "TrendsPage"),
 });
 
 const retention = createRoute({
@@ -201,6 +214,7 @@ export const graphsRoutes = [
   repositories,
   repository,
   branches,
+  trends,
   forge,
   retention,
   rights,

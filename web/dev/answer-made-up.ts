@@ -8,6 +8,7 @@ import {
   setFakeBranch,
 } from "./fake-answers.ts";
 import { answerBenchmarks } from "./fake-benchmarks.ts";
+import { fakeActionComparison, fakeCacheUse, fakeStoreContents } from "./fake-cache.ts";
 import { fakeCommitGrid } from "./fake-commit-grid.ts";
 import { fakeComparison, fakeExecutionFailure } from "./fake-failures.ts";
 import type { FakeFarm } from "./fake-farm.ts";
@@ -27,6 +28,7 @@ import { fakeOverview } from "./fake-overview.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import { fakeSearch, startFakeSearch } from "./fake-searches.ts";
 import { fakeExecutionSizeClass, fakeSizeClasses, fakeSizeClassKeys } from "./fake-size-classes.ts";
+import { fakeTrends } from "./fake-trends.ts";
 
 interface Question {
   /** The address: `/kind/id/rest…`. */
@@ -45,6 +47,8 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
   switch (kind) {
     case "commit-grid":
       return fakeCommitGrid(farm, url.searchParams);
+    case "job-trends":
+      return fakeTrends(farm, new Date(), url.searchParams);
     case "find":
       return fakeFind(farm, url.searchParams);
     case "flaky":
@@ -91,7 +95,9 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
     case "granary":
       return fakeGranary(farm.granary, [id ?? "", ...rest], url.searchParams, body);
     case "store":
-      return fakeStore(farm.granary);
+      return id === "contents" ? fakeStoreContents(new Date()) : fakeStore(farm.granary);
+    case "actions":
+      return fakeActionComparison(url.searchParams);
     case "caller":
       return fakeCaller();
     case "session":
@@ -105,7 +111,7 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
         access: "open",
       };
     case "caches":
-      return fakeCaches(new Date());
+      return id === "use" ? fakeCacheUse(new Date(), url.searchParams) : fakeCaches(new Date());
     default:
       return undefined;
   }

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { rightAt, rightSomewhere } from "#core/right.ts";
+import { rightAt, rightOnListed, rightSomewhere } from "#core/right.ts";
 import { CancelledJob } from "../cancel.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import { JobDetail } from "../graph.ts";
+import { JobTrends, TrendsBy } from "../job-trends.ts";
 import { JsonDocument } from "../json-document.ts";
 import {
   LogEvent,
@@ -24,6 +25,22 @@ const RunLogQuery = z.object({ ...logPositionQuery, batch });
 
 /** Jobs of graphs, and their runs. */
 export const jobEndpoints = {
+  jobTrends: endpoint({
+    method: "GET",
+    path: "/job-trends",
+    right: rightOnListed("read"),
+    summary:
+      "Failures and median durations of the jobs of a repository, for each of the `last` weeks or graphs: executed runs only, without results from the cache. `text` is a part of the names of jobs. At most 50 jobs, and the newest 1,000 graphs and 200,000 runs.",
+    query: z.object({
+      repository: z.string(),
+      by: TrendsBy.default("week"),
+      last: z.coerce.number().int().min(2).max(100).default(12),
+      branch: z.string().max(300).optional(),
+      text: z.string().max(200).default(""),
+    }),
+    limit: "searches",
+    answer: json(JobTrends),
+  }),
   job: endpoint({
     method: "GET",
     path: "/graphs/:graph/jobs/:job",

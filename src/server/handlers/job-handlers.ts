@@ -1,9 +1,11 @@
+import { placesOf } from "#access/places-of.ts";
 import type { jobEndpoints } from "#api/endpoints/job-endpoints.ts";
 import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
 import type { GraphId } from "#graphs/graph-id.ts";
 import { jobSummary } from "#graphs/graph-page.store.ts";
 import { jobDetail } from "#graphs/job-detail.store.ts";
 import { reportRun } from "#graphs/outside/report-run.ts";
+import { jobTrends } from "#graphs/times/job-trends.store.ts";
 import { jobWaiting } from "#graphs/times/job-waiting.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import { eventStream } from "../http/event-stream.ts";
@@ -40,6 +42,10 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
     jobWaiting(db, id, job, clock.now(), queue.times, await declaredOffers(db));
 
   return {
+    jobTrends: ({ query: { branch = null, ...query }, caller }) =>
+      db.transaction((tx) =>
+        jobTrends(tx, { ...query, branch, now: clock.now(), places: placesOf(caller, ["read"]) }),
+      ),
     async job({ params: { graph, job } }) {
       const id = graphIdOf({ graph });
       const detail = found(await jobDetail(db, id, job), jobIn(id, job));

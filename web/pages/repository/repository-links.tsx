@@ -7,6 +7,9 @@ export function RepositoryLinks({ name }: { readonly name: string }) {
       <Link to="/repositories/$name/branches" params={{ name }}>
         Branches
       </Link>
+      <Link to="/repositories/$name/trends" params={{ name }}>
+        Trends
+      </Link>
       <Link to="/new" search={{ repository: name }}>
         New graph
       </Link>
