@@ -1,12 +1,13 @@
 import { z } from "zod";
 import type { CommitGrid, GridCell, GridColumns, GridFilters } from "#api/commit-grid.ts";
 import { JobState } from "#api/job-state.ts";
+import { CommitSha } from "#core/commit-sha.ts";
 import type { PlacePatterns } from "#core/place-patterns.ts";
 import type { Tx } from "#db/db.ts";
 import { inPlaces } from "#db/in-places.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { foldCells } from "./fold-cells.ts";
-import type { GraphId } from "./graph-id.ts";
+import { GraphId } from "./graph-id.ts";
 import { graphSummaries } from "./graph-summary.store.ts";
 
 /** With more jobs than this in a graph, the columns of its grid are kinds. */
@@ -22,6 +23,8 @@ interface GridRequest extends GridFilters {
   readonly before?: GraphId | undefined;
   /** Only graphs at these places. */
   readonly places: PlacePatterns;
+  /** Only these graphs. */
+  readonly graphs?: readonly GraphId[];
 }
 
 /** Returns a page of a repository's grid of commits and jobs; call it in a transaction. */
@@ -47,8 +50,24 @@ export async function commitGrid(tx: Tx, request: GridRequest): Promise<CommitGr
   };
 }
 
+const CommitOfGraph = z.object({ id: GraphId, commit: CommitSha });
+
+/** Returns the graphs of a page of the grid with their commits, newest first. */
+export function commitsOfGrid(
+  tx: Tx,
+  request: GridRequest,
+): Promise<z.infer<typeof CommitOfGraph>[]> {
+  return tx.many(
+    CommitOfGraph,
+    sql`
+      select id, commit from graph
+      where ${conditionsOf(request)} order by number desc limit ${request.limit}
+    `,
+  );
+}
+
 function conditionsOf(request: GridRequest): Sql {
-  const { repository, author, branch, state, text, before, places } = request;
+  const { repository, author, branch, state, text, before, places, graphs } = request;
   const conditions = [
     inPlaces(places, sql`repository`, sql`branch`),
     sql`repository = ${repository}`,
@@ -61,6 +80,7 @@ function conditionsOf(request: GridRequest): Sql {
     conditions.push(sql`(strpos(lower(subject), lower(${text})) > 0
       or strpos(lower(rev), lower(${text})) > 0 or starts_with(commit, lower(${text})))`);
   }
+  if (graphs !== undefined) conditions.push(sql`id = any(${graphs}::uuid[])`);
   if (before !== undefined) {
     conditions.push(sql`number < (select number from graph where id = ${before})`);
   }

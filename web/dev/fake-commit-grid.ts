@@ -14,6 +14,10 @@ export function fakeCommitGrid(farm: FakeFarm, query: URLSearchParams): CommitGr
     .filter((graph) => state === null || graph.state === state)
     .filter((graph) => branch === null || graph.branch === branch)
     .filter((graph) => graph.subject.toLowerCase().includes(text))
+    // In the made-up farm a commit changes what its subject names.
+    .filter((graph) =>
+      graph.subject.toLowerCase().includes((query.get("path") ?? "").toLowerCase()),
+    )
     .filter((graph) => graph.author.toLowerCase().includes(author))
     .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
   const from = graphs.findIndex(({ id }) => id === query.get("before")) + 1;

@@ -10,6 +10,13 @@ import { SubmitGraph } from "../submit-graph.ts";
 /** Requests may bring definition files along; a large repository has many. */
 export const definitionsAlong = { bytes: 48 * 1024 * 1024, verb: "submit" } as const;
 
+const gridQuery = GridFilters.extend({
+  repository: z.string(),
+  columns: GridColumns.optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(30),
+  before: z.string().optional(),
+});
+
 /** Repositories, and the graphs of their commits. */
 export const graphEndpoints = {
   repositories: endpoint({
@@ -39,12 +46,17 @@ export const graphEndpoints = {
     right: rightOnListed("read"),
     summary:
       "Graphs of a repository, newest first, with the states of their jobs in columns. A column is a job; or a kind (the tag `kind`, else the start of the name) if a graph of the first page has more than 40 jobs. For the next page, pass `columns` and `before` of the previous one.",
-    query: GridFilters.extend({
-      repository: z.string(),
-      columns: GridColumns.optional(),
-      limit: z.coerce.number().int().min(1).max(100).default(30),
-      before: z.string().optional(),
-    }),
+    query: gridQuery,
+    answer: json(CommitGrid),
+  }),
+  commitGridOfPath: endpoint({
+    method: "GET",
+    path: "/commit-grid/changes",
+    right: rightOnListed("read"),
+    summary:
+      "The same, only graphs whose commits change `path`, a file or a directory, compared with their first parent. The server looks at no more than 2,000 graphs and for no more than 5 s: a page may be short, or empty, although `before` is not null.",
+    query: gridQuery.extend({ path: z.string().min(1).max(2_100) }),
+    limit: "searches",
     answer: json(CommitGrid),
   }),
   submitGraph: endpoint({

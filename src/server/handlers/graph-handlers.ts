@@ -9,6 +9,7 @@ import { graphChangesSince, wholeGraph } from "#graphs/graph-page.store.ts";
 import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summary.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { graphFailures } from "../graph-failures.ts";
+import { gridOfPath } from "../grid-of-path.ts";
 import { eventStream, resumeFrom } from "../http/event-stream.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { found } from "./found.ts";
@@ -33,6 +34,10 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
       return db.transaction((tx) =>
         commitGrid(tx, { ...query, before: last, places: placesOf(caller, ["read"]) }),
       );
+    },
+    commitGridOfPath({ query: { before, path, ...query }, caller }) {
+      const last = before === undefined ? undefined : graphIdFrom(before);
+      return gridOfPath(services, caller, path, { ...query, before: last });
     },
     async submitGraph({ body, caller }) {
       const { isNew, ...submitted } = await submitGraph(services, body, caller);

@@ -2,6 +2,7 @@ import { useRef } from "react";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { stateWords } from "../../parts/state-words.ts";
+import { PathFilter } from "./path-filter.tsx";
 import { graphStates, type RepositorySearch } from "./search.ts";
 
 interface Props {
@@ -38,6 +39,7 @@ export function GridFilters({ filters, onChange }: Props) {
         box={branchBox}
         onChange={(branch) => onChange({ branch: branch || undefined })}
       />
+      <PathFilter path={filters.path ?? ""} onChange={(path) => onChange({ path })} />
       <select
         aria-label="State"
         value={filters.state ?? ""}

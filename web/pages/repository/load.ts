@@ -18,12 +18,13 @@ export const gridQuery = (repository: string, filters: RepositorySearch) =>
   infiniteQueryOptions({
     queryKey: ["commit-grid", repository, filters],
     initialPageParam: undefined as GridPage | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      call(
-        graphEndpoints.commitGrid,
-        { query: { repository, ...filters, limit: pageSize, ...pageParam } },
-        signal,
-      ),
+    queryFn: ({ pageParam, signal }) => {
+      const { path, ...others } = filters;
+      const query = { repository, ...others, limit: pageSize, ...pageParam };
+      return path === undefined
+        ? call(graphEndpoints.commitGrid, { query }, signal)
+        : call(graphEndpoints.commitGridOfPath, { query: { ...query, path } }, signal);
+    },
     getNextPageParam: ({ before, columns }): GridPage | undefined =>
       before === null ? undefined : { before, columns },
   });

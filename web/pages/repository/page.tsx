@@ -49,7 +49,11 @@ export function RepositoryPage() {
       <RepositorySettingsLine name={name} />
       <GridFilters filters={search} onChange={change} />
       {rows.length === 0 ? (
-        <p className="faint center">No commit matches these filters.</p>
+        <p className="faint center">
+          {pages.hasNextPage
+            ? "None of the newest commits matches these filters. Load older commits to look further."
+            : "No commit matches these filters."}
+        </p>
       ) : (
         <CommitGrid rows={rows} columns={pages.data.pages[0]?.columns ?? "job"} />
       )}

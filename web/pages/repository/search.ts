@@ -9,5 +9,7 @@ export const RepositorySearch = z.object({
   branch: z.coerce.string().max(300).optional().catch(undefined),
   state: z.enum(graphStates).optional().catch(undefined),
   text: z.coerce.string().max(200).optional().catch(undefined),
+  /** A file or a directory that the commits change. */
+  path: z.coerce.string().max(2_100).optional().catch(undefined),
 });
 export type RepositorySearch = z.infer<typeof RepositorySearch>;
