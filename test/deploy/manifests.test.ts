@@ -1,11 +1,15 @@
 // The chart and compose.yaml, without Helm and Docker: what they name exists in the program and in the values.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { z } from "zod";
 import { needs } from "../support/needs/needs.ts";
 import { findProgram } from "../support/needs/program.ts";
+import { runProgram } from "../support/process.ts";
 import { refusal } from "../support/refusal-of-command.ts";
 
 const deploy = join(import.meta.dirname, "..", "..", "deploy");
@@ -57,6 +61,7 @@ test("each variable of Grange in chart and compose.yaml is a documented setting"
 
 interface Service {
   readonly command?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly unknown[] };
 }
 
 test("compose.yaml starts commands that the program takes", async () => {
@@ -71,6 +76,35 @@ test("compose.yaml starts commands that the program takes", async () => {
 
   expect(commands.flat()).toContain("server");
   expect(refused).toEqual([undefined, undefined]);
+});
+
+test("the health check in compose.yaml succeeds only while /readyz answers 200", async () => {
+  const { services } = parse(read(deploy, "compose.yaml")) as { services: Record<string, Service> };
+  const [how, program, ...words] = z.array(z.string()).parse(services["server"]?.healthcheck?.test);
+  let status = 200;
+  const farm = createServer((request, response) => {
+    response.writeHead(request.url === "/readyz" ? status : 404).end();
+  });
+  await new Promise<void>((resolve) => {
+    farm.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = farm.address() as AddressInfo;
+  const check = () =>
+    runProgram(
+      program ?? "",
+      words.map((word) => word.replace("8980", String(port))),
+    );
+
+  const ready = await check();
+  status = 503;
+  const stopping = await check();
+  await new Promise((resolve) => {
+    farm.close(resolve);
+  });
+  const gone = await check();
+
+  expect(how).toBe("CMD");
+  expect([ready.code, stopping.code, gone.code]).toEqual([0, 1, 1]);
 });
 
 const helm = process.env["GRANGE_HELM"] ?? findProgram("helm");
@@ -103,6 +137,7 @@ describe("the chart", needs(helmNeed), () => {
       replicas: 2,
       blobs: { existingClaim: "blobs" },
       tlsSecret: "tls",
+      caSecret: "authority",
       publicUrl: "https://farm.example",
     },
     keys: { existingSecret: "keys" },
