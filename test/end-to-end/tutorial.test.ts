@@ -25,6 +25,15 @@ const blocks = Array.from(doc.matchAll(/^```sh\n([^]*?)^```/gm), ([, text = ""])
   (text) => text !== "grange up\n",
 );
 
+/** What the document shows below the blocks from the second one on, as lines. */
+const shown = Array.from(doc.matchAll(/^```text\n([^]*?)^```/gm), ([, text = ""]) =>
+  text.trimEnd().split("\n"),
+);
+
+/** Times and ids differ from run to run. */
+const masked = (line: string) =>
+  line.replaceAll(/[\d.]+ (?:ms|s)\b/g, "TIME").replaceAll(/\b[0-9a-f]{10}\b/g, "ID");
+
 /** Runs one block in the directory that the first one made. */
 function run(block: string, cwd: string) {
   return runProgram("bash", ["-c", `set -e\n${block}`], {
@@ -45,6 +54,8 @@ test("the commands of the tutorial do what it says", async () => {
   const hello = join(directory, "hello");
 
   const made = await run(make, directory);
+  // `grange up` runs the graph of the commit, too.
+  await run("grange submit --wait", hello);
   const first = await run(again, hello);
   const second = await run(change, hello);
   const third = await run(broken, hello);
@@ -58,4 +69,9 @@ test("the commands of the tutorial do what it says", async () => {
   expect(looked).toMatchObject({ code: 0, stdout: expect.stringContaining("error - no greeting") });
   const { stdout: head } = await run("git rev-parse HEAD", hello);
   expect(found.stdout).toContain(`${head.slice(0, 10)} is the first bad commit`);
+  expect(shown).toHaveLength(5);
+  for (const [index, { stdout, stderr }] of [first, second, third, looked, found].entries()) {
+    const printed = `${stdout}\n${stderr}`.split("\n").map(masked);
+    expect(printed).toEqual(expect.arrayContaining((shown[index] ?? []).map(masked)));
+  }
 });
