@@ -53,6 +53,7 @@ test("each variable of Grange in chart and compose.yaml is a documented setting"
   const named = new Set(texts.match(/\bGRANGE_[A-Z_]+\b/g));
   const documented = (name: string) =>
     settings.includes(`\`${name}\``) ||
+    (name.startsWith("GRANGE_STORE_") && settings.includes(`\`${name.slice(12)}\``)) ||
     (/^GRANGE_(WORKER|DRAIN|GRACE)_?/.test(name) &&
       settings.includes(`\`${name.replace(/^GRANGE_WORKER/, "")}\``));
 
@@ -135,7 +136,7 @@ describe("the chart", needs(helmNeed), () => {
   const everything = {
     server: {
       replicas: 2,
-      blobs: { existingClaim: "blobs" },
+      bucket: { url: "s3://blobs", endpoint: "https://s3.example", credentialsSecret: "bucket" },
       tlsSecret: "tls",
       caSecret: "authority",
       publicUrl: "https://farm.example",
@@ -197,7 +198,12 @@ describe("the chart", needs(helmNeed), () => {
   });
 
   test.each([
-    { values: { server: { replicas: 2 } }, why: "set server.blobs.existingClaim" },
+    { values: { server: { replicas: 2 } }, why: "set server.bucket.url" },
+    { values: { server: { bucket: { url: "s3://b" } } }, why: "bucket.credentialsSecret" },
+    {
+      values: { server: { bucket: { url: "s3://b" }, blobs: { existingClaim: "c" } } },
+      why: "the blobs are in one place",
+    },
     {
       values: { server: { replicas: 2, blobs: { existingClaim: "blobs" } } },
       why: "set keys.existingSecret",
