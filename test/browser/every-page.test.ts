@@ -1,18 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { madeUpFarm } from "../../web/dev/made-up-farm.ts";
 import { madeUpGranary } from "../../web/dev/made-up-granary.ts";
 import { madeUpLab } from "../../web/dev/made-up-lab.ts";
 import { axeFindings } from "./axe-findings.ts";
 import { everyPage, routesLeftOut } from "./every-page.ts";
 import { farmInBrowser } from "./farm-in-browser.ts";
+import { lookForHarm, startHostileServer } from "./hostile-strings.ts";
 
 const now = new Date();
 const farm = madeUpFarm(now);
 farm.granary = madeUpGranary(now);
 farm.lab = madeUpLab(now, 24);
-const { open } = await farmInBrowser(farm);
+const { open, server } = await farmInBrowser(farm);
+const hostile = await startHostileServer(server.url);
+afterAll(() => hostile.stop());
 
 test("the list has a page for each route", () => {
   const web = join(import.meta.dirname, "../../web");
@@ -60,3 +63,24 @@ test.each(everyPage)(
     await page.close();
   },
 );
+
+/** One page of each area, on a phone; `npm run show -- pages` looks at every page at two widths. */
+test.each([
+  "/",
+  "/repositories/grange",
+  "/graphs/now",
+  "/graphs/older/jobs/format",
+  "/invocations/failed-one",
+  "/workers",
+  "/benchmarks/requests/11111111-0000-4000-8000-000000010001",
+])("hostile names, messages and log lines are only text on %s", async (path) => {
+  const { page, faults } = await open(path, hostile.url);
+  await page.setViewportSize({ width: 360, height: 800 });
+
+  const { harm, isShown } = await lookForHarm(page);
+
+  expect(harm).toEqual([]);
+  expect(isShown).toBe(true);
+  expect(faults).toEqual([]);
+  await page.close();
+});

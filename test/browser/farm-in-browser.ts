@@ -20,7 +20,11 @@ interface FarmInBrowser {
    * Opens a new page in a separate profile. `faults` collects the errors of the page, `requests` the addresses that it
    * requests.
    */
-  readonly open: (path: string) => Promise<{ page: Page; faults: string[]; requests: string[] }>;
+  readonly open: (
+    path: string,
+    /** The address of another server in front of the farm. */
+    url?: string,
+  ) => Promise<{ page: Page; faults: string[]; requests: string[] }>;
 }
 
 /**
@@ -62,7 +66,7 @@ export async function pagesInBrowser<S extends ServesPages>(
 
   return {
     server: running,
-    async open(path) {
+    async open(path, url = running.url) {
       if (browser === undefined) throw new Error(browserNeed.missing);
       const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
       const faults: string[] = [];
@@ -76,7 +80,7 @@ export async function pagesInBrowser<S extends ServesPages>(
       });
       const requests: string[] = [];
       page.on("request", (request) => requests.push(request.url()));
-      await page.goto(`${running.url}${path}`, { waitUntil: "commit" });
+      await page.goto(`${url}${path}`, { waitUntil: "commit" });
       return { page, faults, requests };
     },
   };

@@ -3,6 +3,7 @@ import { accessiblePages } from "./accessible-pages.ts";
 import { assistantTools } from "./assistant-tools.ts";
 import { failureClicks } from "./failure-clicks.ts";
 import { firstLoads } from "./first-loads.ts";
+import { hostileStrings } from "./hostile-strings.ts";
 import { logOfAMillionLines } from "./log-of-a-million-lines.ts";
 import { startTimes } from "./start-times.ts";
 import { tenThousandJobs } from "./ten-thousand-jobs.ts";
@@ -16,6 +17,7 @@ export const pagesShow: Show = {
     failureClicks,
     tenThousandJobs,
     logOfAMillionLines,
+    hostileStrings,
     startTimes,
     assistantTools,
   ],
