@@ -5,6 +5,7 @@ import { failureClicks } from "./failure-clicks.ts";
 import { firstLoads } from "./first-loads.ts";
 import { hostileStrings } from "./hostile-strings.ts";
 import { logOfAMillionLines } from "./log-of-a-million-lines.ts";
+import { manyLiveTabs } from "./many-live-tabs.ts";
 import { startTimes } from "./start-times.ts";
 import { tenThousandJobs } from "./ten-thousand-jobs.ts";
 
@@ -17,6 +18,7 @@ export const pagesShow: Show = {
     failureClicks,
     tenThousandJobs,
     logOfAMillionLines,
+    manyLiveTabs,
     hostileStrings,
     startTimes,
     assistantTools,
