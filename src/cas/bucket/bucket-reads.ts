@@ -30,13 +30,23 @@ export function bucketReads(
 
   /** Records that a copy is used, so that it is trimmed later. */
   async function noteUse(digest: Digest): Promise<void> {
-    const now = performance.now();
-    if (now - (usedAtMs.get(digest.hash) ?? Number.NEGATIVE_INFINITY) < usedForMs) return;
+    const usedAt = usedAtMs.get(digest.hash) ?? Number.NEGATIVE_INFINITY;
+    if (performance.now() - usedAt < usedForMs) return;
+    rememberUse(digest);
+    await disk.findMissing([digest]);
+  }
+
+  function rememberUse(digest: Digest): void {
     usedAtMs.delete(digest.hash);
-    usedAtMs.set(digest.hash, now);
+    usedAtMs.set(digest.hash, performance.now());
     const [oldest] = usedAtMs.keys();
     if (usedAtMs.size > rememberedUses && oldest !== undefined) usedAtMs.delete(oldest);
-    await disk.findMissing([digest]);
+  }
+
+  /** A new file counts as used now. */
+  function noteCopy(digest: Digest): void {
+    rememberUse(digest);
+    cached(digest.sizeBytes);
   }
 
   /** The bucket has no object of the blob, or a corrupt one: nobody may be told that the blob exists. */
@@ -62,7 +72,7 @@ export function bucketReads(
     await assertBytesMatch(digest, bytes, "data_loss");
     // The disk is only a cache: a full one must not fail the call.
     await disk.put(digest, bytes).then(
-      () => cached(digest.sizeBytes),
+      () => noteCopy(digest),
       () => {},
     );
     return bytes;
@@ -73,7 +83,7 @@ export function bucketReads(
     const chunks = fetchObject({ bucket, gate }, object, spanIn(digest, undefined));
     try {
       await disk.write(digest, chunks);
-      cached(digest.sizeBytes);
+      noteCopy(digest);
       return true;
     } catch (reason) {
       if (!(reason instanceof Fault)) throw reason;

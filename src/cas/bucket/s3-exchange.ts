@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import * as http from "node:http";
 import * as https from "node:https";
-import { sign } from "aws4";
+import aws4 from "aws4";
+import { digestOfMany } from "../digest-of.ts";
 import { type BucketCredentials, type BucketLocation, readCredentials } from "./bucket-location.ts";
 
 /** One request to a bucket. The body is complete in memory, so that the request can be repeated. */
@@ -22,6 +22,8 @@ export interface S3Answer {
   readonly headers: http.IncomingHttpHeaders;
   readonly body: Buffer;
 }
+
+const noBody = new Uint8Array();
 
 export interface S3Times {
   /** A connection on which nothing moves for this time is closed. */
@@ -62,12 +64,13 @@ export function connectS3(location: BucketLocation, times: S3Times): S3Connectio
   function optionsOf(
     request: S3Request,
     { accessKeyId, secretAccessKey, sessionToken }: BucketCredentials,
+    bodyHash: string,
   ) {
     const { method, key, query = {}, body } = request;
     const names = Object.entries(query)
       .map(([name, value]) => (value === "" ? name : `${name}=${encodeURIComponent(value)}`))
       .join("&");
-    return sign(
+    return aws4.sign(
       {
         method,
         service: "s3",
@@ -78,9 +81,7 @@ export function connectS3(location: BucketLocation, times: S3Times): S3Connectio
         headers: {
           ...request.headers,
           Host: base.host,
-          "X-Amz-Content-Sha256": createHash("sha256")
-            .update(body ?? "")
-            .digest("hex"),
+          "X-Amz-Content-Sha256": bodyHash,
           ...(body === undefined ? {} : { "Content-Length": body.byteLength }),
         },
       },
@@ -91,9 +92,9 @@ export function connectS3(location: BucketLocation, times: S3Times): S3Connectio
 
   return {
     async exchange(request) {
-      const options = optionsOf(request, await credentials());
-      const { body, answerBytes = 0 } = request;
-      const bytes = (body?.byteLength ?? 0) + answerBytes;
+      const { body = noBody, answerBytes = 0 } = request;
+      const options = optionsOf(request, await credentials(), (await digestOfMany(body)).hash);
+      const bytes = body.byteLength + answerBytes;
       const mostMs = times.requestMs + bytes / leastBytesPerMs;
       return new Promise<S3Answer>((resolve, reject) => {
         let isAnswered = false;
@@ -115,7 +116,7 @@ export function connectS3(location: BucketLocation, times: S3Times): S3Connectio
           // An answer that breaks off is noticed where it is read.
           if (!isAnswered) reject(new Error("the connection was closed"));
         });
-        sent.end(body);
+        sent.end(request.body);
       });
     },
     close: () => agent.destroy(),
