@@ -202,6 +202,14 @@ describe("two servers with one bucket", needs(bucketServerNeed), () => {
     await rm(dataDir, { recursive: true });
   });
 
+  test("a backup is refused, and says what to do instead", async () => {
+    const args = ["backup", join(tmpdir(), "never-written"), "--data", first.dataDir];
+    const { code, stderr } = await runGrange(args, { env: storeSettings() });
+
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/blobs of this farm are in a bucket.*pg_dump/s);
+  });
+
   test("/readyz shows a bucket that does not answer; copies are still served", async () => {
     const { bytes, digest } = blobOf(randomBytes(2_000));
     const blobs = remoteBlobStore(channels[0], "");

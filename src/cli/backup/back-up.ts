@@ -8,6 +8,7 @@ import { answer, type Session } from "../session.ts";
 import { dataDirectoryFor } from "../up/where-to-run.ts";
 import { abortOnSignal } from "./abort-on-signal.ts";
 import { showSteps } from "./progress.ts";
+import { requireDirectoryOfBlobs } from "./require-directory-of-blobs.ts";
 
 /** Backs up the farm of a data directory, with the settings that its server has in the environment. */
 export async function backUp(
@@ -23,6 +24,7 @@ export async function backUp(
     ...(options.database === undefined ? {} : { databaseUrl: options.database }),
     ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
   });
+  requireDirectoryOfBlobs(server);
   const steps = showSteps(terminal.notes);
   const { signal, stop } = abortOnSignal();
   let taken: TakenBackup;

@@ -7,6 +7,7 @@ import { answer, type Session } from "../session.ts";
 import { dataDirectoryFor } from "../up/where-to-run.ts";
 import { abortOnSignal } from "./abort-on-signal.ts";
 import { showSteps } from "./progress.ts";
+import { requireDirectoryOfBlobs } from "./require-directory-of-blobs.ts";
 
 /** Restores a backup, or only checks it. */
 export async function restore(
@@ -16,11 +17,13 @@ export async function restore(
 ): Promise<ExitCode> {
   const { config, terminal } = session;
   const dataDir = await dataDirectoryFor(options.data ?? config.dataDir, process.cwd());
-  const { databaseUrl, blobs: store } = readServerConfig({
+  const server = readServerConfig({
     dataDir,
     ...(options.database === undefined ? {} : { databaseUrl: options.database }),
     ...(options.blobs === undefined ? {} : { blobs: options.blobs }),
   });
+  const { databaseUrl, blobs: store } = server;
+  requireDirectoryOfBlobs(server);
   const chosen = { directory, name: options.backup };
   const steps = showSteps(terminal.notes);
   const { signal, stop } = abortOnSignal();
