@@ -23,6 +23,7 @@ const shows: Readonly<Record<string, () => Promise<Show>>> = {
     (await import("./trust-and-forge/trust-and-forge-show.ts")).trustAndForgeShow,
   security: async () => (await import("./security/security-show.ts")).securityShow,
   containers: async () => (await import("./containers/containers-show.ts")).containersShow,
+  "scale-out": async () => (await import("./scale-out/scale-out-show.ts")).scaleOutShow,
   pages: async () => (await import("./pages/pages-show.ts")).pagesShow,
 };
 

@@ -10,7 +10,7 @@ import { startWorkerOn } from "#worker/start-worker.ts";
 import { registryNeed, startDockerRegistry } from "../../../test/support/docker-registry.ts";
 import { findProgram } from "../../../test/support/needs/program.ts";
 import { quantile } from "../quantile.ts";
-import { requireNeeds } from "../recovery/require-needs.ts";
+import { requireNeeds } from "../require-needs.ts";
 import { atMost, forInformation, type Measurement } from "../row.ts";
 
 const files = 4_000;

@@ -1,6 +1,6 @@
 import { KillRounds, type KillStage } from "../../../src/worker/image/oci/kill-rounds.fixture.ts";
 import { registryNeed } from "../../../test/support/docker-registry.ts";
-import { requireNeeds } from "../recovery/require-needs.ts";
+import { requireNeeds } from "../require-needs.ts";
 import { exactly, type Measurement } from "../row.ts";
 
 const roundsOfEach = 4;

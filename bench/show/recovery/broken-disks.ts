@@ -1,8 +1,8 @@
 import { breakDisks, diskFaults } from "../../../test/faults/disk-faults.ts";
 import { faultyDiskNeeds } from "../../../test/support/faulty-disk.ts";
+import { requireNeeds } from "../require-needs.ts";
 import { atMost, exactly, type Measurement, type Row } from "../row.ts";
 import { firstOf } from "./first-violation.ts";
-import { requireNeeds } from "./require-needs.ts";
 
 export const brokenDisks: Measurement = {
   title: "disks that are full, read-only or fail; no file handles",

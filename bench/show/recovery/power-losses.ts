@@ -1,9 +1,9 @@
 import { losePower } from "../../../test/faults/power-loss.ts";
 import { faultyDiskNeeds } from "../../../test/support/faulty-disk.ts";
 import { quantile } from "../quantile.ts";
+import { requireNeeds } from "../require-needs.ts";
 import { exactly, forInformation, type Measurement, type Row } from "../row.ts";
 import { firstOf } from "./first-violation.ts";
-import { requireNeeds } from "./require-needs.ts";
 
 export const powerLosses: Measurement = {
   title: "power loss with unsynced writes dropped",

@@ -1,5 +1,5 @@
-import { exactly, type Measurement, type Show } from "../row.ts";
-import { runTests } from "../run-tests.ts";
+import { byTests } from "../by-tests.ts";
+import type { Show } from "../row.ts";
 import { brokenDisks, manyBrokenDisks } from "./broken-disks.ts";
 import { claimsOfManyWorkers } from "./claims-of-many-workers.ts";
 import { claimsWithFullQueue } from "./claims-with-full-queue.ts";
@@ -64,19 +64,3 @@ export const recoveryShow: Show = {
     soakWithFaults,
   ],
 };
-
-/** Returns a row whose figure is the number of failed tests in the files for this property. */
-function byTests(title: string, ...files: readonly string[]): Measurement {
-  return {
-    title,
-    long: false,
-    async measure() {
-      const results = await runTests(...files);
-      const failed = results.filter(({ passed }) => !passed);
-      const first =
-        failed[0] === undefined ? "" : `; the first: ${failed[0].title}: ${failed[0].why}`;
-      const how = `${results.length} tests of ${files.join(", ")}${first}`;
-      return [exactly(`${title}: tests that failed`, failed.length, 0, "", how)];
-    },
-  };
-}

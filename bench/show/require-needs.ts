@@ -1,4 +1,4 @@
-import type { Need } from "../../../test/support/needs/needs.ts";
+import type { Need } from "../../test/support/needs/needs.ts";
 
 /** Throws, with the reasons, where a need is not met: the row then says that it could not be measured. */
 export function requireNeeds(needs: readonly Need[]): void {

@@ -1,0 +1,21 @@
+import { byTests } from "../by-tests.ts";
+import type { Show } from "../row.ts";
+import { largeBlob, smallBlobs } from "./bucket-transfers.ts";
+
+/** Whether a farm works on several machines with blobs in a bucket. */
+export const scaleOutShow: Show = {
+  name: "scale-out",
+  measurements: [
+    largeBlob,
+    smallBlobs,
+    byTests(
+      "two servers with one bucket; servers with other blobs are refused",
+      "test/end-to-end/object-storage.test.ts",
+      "test/faults/two-servers.test.ts",
+    ),
+    byTests(
+      "a bucket that fails, is silent, or loses answers",
+      "src/server/blob-storage/bucket-storage.test.ts",
+    ),
+  ],
+};
