@@ -31,7 +31,9 @@ export function HitRates(props: {
               <th scope="col">Requests</th>
               <th scope="col">Hits</th>
               <th scope="col">Misses</th>
-              <th scope="col">Hit rate over time</th>
+              <th scope="col" className="rate-over-time">
+                Hit rate over time
+              </th>
             </tr>
           </thead>
           <tbody>

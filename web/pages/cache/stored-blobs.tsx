@@ -6,7 +6,7 @@ import { countText, shareText } from "../../parts/share-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
 
-const nextShown = 20;
+const nextShown = 8;
 
 /** What the store has, by project and by the last use of its blobs, and what is removed from it next. */
 export function StoredBlobs({ contents }: { readonly contents: StoreContents }) {

@@ -20,9 +20,13 @@ export function TrendsTable({ trends }: { readonly trends: JobTrends }) {
             <th scope="col">Job</th>
             <th scope="col">Runs</th>
             <th scope="col">Failed</th>
-            <th scope="col">Rate of failure over time</th>
+            <th scope="col" className="over-time">
+              Rate of failure over time
+            </th>
             <th scope="col">Median</th>
-            <th scope="col">Median duration over time</th>
+            <th scope="col" className="over-time">
+              Median duration over time
+            </th>
           </tr>
         </thead>
         <tbody>
