@@ -14,13 +14,14 @@ jobs:
 
 const staticPaths =
   "/ /repositories /new /times /searches /invocations /connect /workers /size-classes /retention /rights /forge " +
-  "/benchmarks /benchmarks/series /benchmarks/help /granary /granary/indexes /granary/help";
+  "/benchmarks /benchmarks/series /benchmarks/help /cache /flaky /workers/timeline /granary /granary/indexes /granary/help";
 
 function pathsOf(graph: string, repository: string): string[] {
   return [
     ...staticPaths.split(" "),
     `/repositories/${repository}`,
     `/repositories/${repository}/branches`,
+    `/repositories/${repository}/trends`,
     `/graphs/${graph}`,
     `/graphs/${graph}/jobs/test`,
   ];

@@ -8,6 +8,7 @@ import { logOfAMillionLines } from "./log-of-a-million-lines.ts";
 import { manyLiveTabs } from "./many-live-tabs.ts";
 import { startTimes } from "./start-times.ts";
 import { tenThousandJobs } from "./ten-thousand-jobs.ts";
+import { tenThousandRuns } from "./ten-thousand-runs.ts";
 
 /** The pages as a reader sees them in Chromium, with a fresh farm behind them. */
 export const pagesShow: Show = {
@@ -17,6 +18,7 @@ export const pagesShow: Show = {
     firstLoads,
     failureClicks,
     tenThousandJobs,
+    tenThousandRuns,
     logOfAMillionLines,
     manyLiveTabs,
     hostileStrings,
