@@ -143,7 +143,10 @@ test.each([
       { line: 151, before: [{ line: 149 }, { line: 150 }], after: [{ line: 152 }, { line: 153 }] },
     ],
   });
-  expect(answers.get("list_workers")?.text).toMatch(/^1 workers:\nworker-1: idle/);
+  expect(answers.get("list_workers")?.text).toMatch(
+    // On a busy machine its heartbeats may be late: then it is `lost` for a moment.
+    /^1 workers:\nworker-1: (idle|lost), size class 1, 2 slots/,
+  );
   expect(answers.get("show_queue")?.text).toContain("0 executions wait; 0 of");
 });
 
