@@ -47,7 +47,7 @@ export function servicesScript({ directory, services, loopback, network }: Servi
     helpers,
     // The messages that a shell prints about signals do not belong into the job's log.
     "exec 9>&2 2>/dev/null",
-    `$die unshare --net sh -c ${q(`${loopback} || :; : >"$0"; exec sleep 2147483647`)} "$dir/network.up" </dev/null >/dev/null 9>&- &`,
+    `$die unshare --net sh -c ${q(`${loopback} || :; ${allowLowPorts}; : >"$0"; exec sleep 2147483647`)} "$dir/network.up" </dev/null >/dev/null 9>&- &`,
     "network=$!",
     'while [ ! -e "$dir/network.up" ]; do lives $network || fail "the network namespace of its services cannot be made on this machine"; sleep 0.01; done',
     ...(network ? [connectScript] : []),
@@ -60,6 +60,9 @@ export function servicesScript({ directory, services, loopback, network }: Servi
     "exit $code",
   ].join("\n");
 }
+
+/** Services are no root, but many listen on port 80. Nobody else is in their network namespace. */
+const allowLowPorts = "echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start || :";
 
 const helpers = `
 lives() { read -r _ _ state _ <"/proc/$1/stat" && [ "$state" != Z ]; }
