@@ -1,10 +1,19 @@
 import type { Show } from "../row.ts";
+import { ciRuns } from "./ci-runs.ts";
 import { hostileImages } from "./hostile-images.ts";
 import { imageTimes } from "./image-times.ts";
-import { killedWorkers } from "./killed-workers.ts";
+import { killedWorkers, manyKilledWorkers } from "./killed-workers.ts";
+import { publicPlatforms } from "./public-platforms.ts";
 
 /** Jobs and actions in container images. */
 export const containersShow: Show = {
   name: "containers",
-  measurements: [imageTimes, hostileImages, killedWorkers],
+  measurements: [
+    imageTimes,
+    hostileImages,
+    killedWorkers,
+    manyKilledWorkers,
+    publicPlatforms,
+    ciRuns,
+  ],
 };

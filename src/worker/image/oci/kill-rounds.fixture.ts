@@ -27,6 +27,8 @@ export class KillRounds {
   readonly #blobs = new Map<string, Buffer>();
   #holdsBlobs = false;
   #heldBlobs = 0;
+  /** The paths outside of the images after the first round. */
+  #usual: ReadonlySet<string> | undefined;
 
   private constructor() {
     this.#server = createServer((request, response) => {
@@ -78,7 +80,26 @@ export class KillRounds {
     }
     if (readFileSync("/proc/self/mountinfo", "utf8").includes(this.#directory))
       problems.push("a mount is left");
+    if (processesWith(this.#directory) > 0) problems.push("a process of a worker is left");
+    problems.push(...this.#newPaths());
     return problems;
+  }
+
+  /** Returns what is on the disk besides images, and was not after the first round. */
+  #newPaths(): string[] {
+    const images = this.#images() ?? "";
+    const paths = readdirSync(this.#dataDir, { recursive: true, withFileTypes: true })
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter(
+        (path) => !["layers", "roots", "in-use"].some((kept) => isBelow(join(images, kept), path)),
+      );
+    this.#usual ??= new Set(paths);
+    const usual = this.#usual;
+    // Files of one worker's process have another name in the next one; more of them would be a leak.
+    const grown = paths.length - usual.size;
+    if (grown <= 0) return [];
+    const added = paths.filter((path) => !usual.has(path));
+    return [`${grown} more files than after the first round: ${added.slice(0, 5).join(" ")}`];
   }
 
   async close(): Promise<void> {
@@ -154,6 +175,10 @@ export class KillRounds {
     const own = readdirSync(this.#dataDir).find((entry) => entry.startsWith("of-user-"));
     return join(this.#dataDir, own ?? "", "images");
   }
+}
+
+function isBelow(directory: string, path: string): boolean {
+  return path.startsWith(`${directory}/`);
 }
 
 function processesWith(text: string): number {
