@@ -51,6 +51,7 @@ test.each(addresses)(
 test("the list shows the saved time, loads older builds, and opens one by keyboard", async () => {
   const { page, faults } = await open("/");
   await page.getByRole("link", { name: "Cache", exact: true }).click();
+  await page.getByRole("link", { name: "Granary", exact: true }).click();
   await page.getByRole("img", { name: /Requests of builds in 30 days: \d+ % of/ }).waitFor();
   await page.getByText("Prefetched", { exact: true }).waitFor();
   await page.getByText("The farm’s store contains").waitFor();
