@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import { pageRoutes } from "./page-routes.ts";
 
@@ -28,6 +29,18 @@ test("assets are kept by browsers, and come compressed to those who can read it"
   expect(await plain.text()).toBe("let code;");
   expect(plain.headers.get("cache-control")).toContain("immutable");
   expect(zipped.headers.get("content-encoding")).toBe("gzip");
+});
+
+test("a browser that reads Brotli gets assets in it a moment after the first request", async () => {
+  const ask = () =>
+    pages.request("/assets/code-1.js", { headers: { "accept-encoding": "gzip, deflate, br" } });
+  await expect
+    .poll(async () => (await ask()).headers.get("content-encoding"), { interval: 10 })
+    .toBe("br");
+
+  const bytes = Buffer.from(await (await ask()).arrayBuffer());
+
+  expect(brotliDecompressSync(bytes).toString()).toBe("let code;");
 });
 
 test.each(["/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt"])(
