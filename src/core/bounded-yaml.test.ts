@@ -49,10 +49,12 @@ test("returns what parseDocument returns", () => {
       expect(one.errors.map(({ code, pos }) => [code, pos])).toEqual(
         other.errors.map(({ code, pos }) => [code, pos]),
       );
-      expect(ours.lineStarts).toEqual(theirs.lineStarts);
+      // parseDocument stops reading at the second document.
+      expect(ours.lineStarts.slice(0, theirs.lineStarts.length)).toEqual(theirs.lineStarts);
+      if (other.errors.length === 0) expect(ours.lineStarts).toEqual(theirs.lineStarts);
       const valueOf = (document: typeof one) => (document.errors.length > 0 ? "" : document.toJS());
       expect(valueOf(one)).toEqual(valueOf(other));
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[["---\n", "---\n", "---\n", "---\n"]]] },
   );
 });
