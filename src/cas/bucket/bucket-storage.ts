@@ -43,27 +43,34 @@ export async function openBucketStorage(options: BucketStorageOptions): Promise<
   const copies = await openNamespacedEviction(directory);
   const gate = new FairGate(partsInMemory);
   let copiedBytes = 0;
+  /** The bytes of copies that were made since the last round began, which it may not have seen. */
+  let copiedSinceBytes = 0;
   let trimming: Promise<void> | undefined;
   let asking: Promise<unknown> | undefined;
   const own = storageOn(ownNamespace, ownDisk);
 
   function cached(sizeBytes: number): void {
     copiedBytes += sizeBytes;
+    copiedSinceBytes += sizeBytes;
     if (copiedBytes > cacheBytes && !ending.signal.aborted) trim();
   }
 
   function trim(): void {
-    trimming ??= trimCache(copies, cacheBytes * trimTo, new Date(), ending.signal)
-      .then(
-        (bytes) => {
-          copiedBytes = bytes;
-        },
-        // The next copy above the limit starts another round.
-        () => {},
-      )
-      .finally(() => {
-        trimming = undefined;
-      });
+    trimming ??= trimOnce().finally(() => {
+      trimming = undefined;
+    });
+  }
+
+  async function trimOnce(): Promise<void> {
+    copiedSinceBytes = 0;
+    const bytes = await trimCache(copies, cacheBytes * trimTo, new Date(), ending.signal).catch(
+      // The next copy above the limit starts another round.
+      () => undefined,
+    );
+    if (bytes === undefined) return;
+    copiedBytes = bytes + copiedSinceBytes;
+    if (copiedSinceBytes > 0 && copiedBytes > cacheBytes && !ending.signal.aborted)
+      await trimOnce();
   }
 
   function storageOn(namespace: Namespace, disk: DiskBlobStore): NamespaceStorage {
