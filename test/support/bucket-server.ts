@@ -30,7 +30,13 @@ const programs = {
   },
   /** Rclone (MIT). */
   rclone: ({ top, objects, port, accessKeyId, secretAccessKey }: Place) => [
-    ...["serve", "s3", "--dir-cache-time=0s", `--addr=127.0.0.1:${port}`, `--auth-key=${accessKeyId},${secretAccessKey}`],
+    ...[
+      "serve",
+      "s3",
+      "--dir-cache-time=0s",
+      `--addr=127.0.0.1:${port}`,
+      `--auth-key=${accessKeyId},${secretAccessKey}`,
+    ],
     ...[`--config=${join(top, "rclone.conf")}`, `--cache-dir=${join(top, "cache")}`, objects],
   ],
 };
