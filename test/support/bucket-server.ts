@@ -24,20 +24,25 @@ const programs = {
     const attributes = join(top, "attributes");
     mkdirSync(attributes);
     return [
-      ...["--quiet", `--access=${accessKeyId}`, `--secret=${secretAccessKey}`],
-      ...[`--port=127.0.0.1:${port}`, "posix", `--sidecar=${attributes}`, objects],
+      "--quiet",
+      `--access=${accessKeyId}`,
+      `--secret=${secretAccessKey}`,
+      `--port=127.0.0.1:${port}`,
+      "posix",
+      `--sidecar=${attributes}`,
+      objects,
     ];
   },
   /** Rclone (MIT). */
   rclone: ({ top, objects, port, accessKeyId, secretAccessKey }: Place) => [
-    ...[
-      "serve",
-      "s3",
-      "--dir-cache-time=0s",
-      `--addr=127.0.0.1:${port}`,
-      `--auth-key=${accessKeyId},${secretAccessKey}`,
-    ],
-    ...[`--config=${join(top, "rclone.conf")}`, `--cache-dir=${join(top, "cache")}`, objects],
+    "serve",
+    "s3",
+    "--dir-cache-time=0s",
+    `--addr=127.0.0.1:${port}`,
+    `--auth-key=${accessKeyId},${secretAccessKey}`,
+    `--config=${join(top, "rclone.conf")}`,
+    `--cache-dir=${join(top, "cache")}`,
+    objects,
   ],
 };
 type ProgramName = keyof typeof programs;
