@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "./farm/query-client.ts";
-import { CacheSearch, usualDays } from "./pages/cache/search.ts";
+import { CacheSearch, defaultDays } from "./pages/cache/search.ts";
 import type * as GranaryPages from "./pages/granary/pages.ts";
 import {
   commitIndexSearch,
@@ -18,7 +18,7 @@ const cache = createRoute({
   loader: async ({ deps }) => {
     const { cacheUseQuery, storeContentsQuery } = await import("./pages/cache/load.ts");
     await Promise.all([
-      queryClient.ensureQueryData(cacheUseQuery(deps.days ?? usualDays)),
+      queryClient.ensureQueryData(cacheUseQuery(deps.days ?? defaultDays)),
       queryClient.ensureQueryData(storeContentsQuery),
     ]);
   },

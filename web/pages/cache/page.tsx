@@ -1,11 +1,12 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Choice } from "../../parts/choice.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { CompareTwoActions } from "./compare-two-actions.tsx";
 import { HitRates } from "./hit-rates.tsx";
 import { cacheUseQuery, storeContentsQuery } from "./load.ts";
-import { type CacheSearch, periods, usualDays } from "./search.ts";
+import { type CacheSearch, defaultDays, periods } from "./search.ts";
 import { StoredBlobs } from "./stored-blobs.tsx";
 import "./cache.css";
 
@@ -13,7 +14,7 @@ import "./cache.css";
 export function CachePage() {
   const search = useSearch({ from: "/cache" });
   const navigate = useNavigate({ from: "/cache" });
-  const days = search.days ?? usualDays;
+  const days = search.days ?? defaultDays;
   const { data: use } = useSuspenseQuery(cacheUseQuery(days));
   const { data: contents } = useSuspenseQuery(storeContentsQuery);
   usePageTitle("Cache");
@@ -27,18 +28,13 @@ export function CachePage() {
       <section aria-labelledby="hit-rates">
         <h2 id="hit-rates">Hit rates</h2>
         <div className="toolbar" role="toolbar" aria-label="What to show">
-          <div className="segments" role="group" aria-label="Period">
-            {periods.map((each) => (
-              <button
-                key={each}
-                type="button"
-                aria-pressed={each === days}
-                onClick={() => change({ days: each })}
-              >
-                {each} d
-              </button>
-            ))}
-          </div>
+          <Choice
+            label="Period"
+            options={periods}
+            chosen={days}
+            textOf={(each) => `${each} d`}
+            onChoose={(each) => change({ days: each })}
+          />
           {names.length < 2 ? null : (
             <label>
               Project or repository{" "}

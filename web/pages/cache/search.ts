@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 export const periods = [1, 7, 30, 90] as const;
-export const usualDays = 7;
+export const defaultDays = 7;
 
 const digest = z.string().max(300).optional().catch(undefined);
 

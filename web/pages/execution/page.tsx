@@ -2,6 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense } from "react";
 import type { ExecutionDetail } from "#api/execution.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
 import { useNow } from "../../parts/now.ts";
@@ -52,18 +53,12 @@ export function ExecutionPage() {
       <div className="execution-body">
         <TimeLine execution={execution} />
         <Part title="Output">
-          <div className="segments" role="group" aria-label="Which stream">
-            {(["stdout", "stderr"] as const).map((each) => (
-              <button
-                key={each}
-                type="button"
-                aria-pressed={each === stream}
-                onClick={() => change({ stream: each, line: undefined, find: undefined })}
-              >
-                {each}
-              </button>
-            ))}
-          </div>
+          <Choice
+            label="Which stream"
+            options={["stdout", "stderr"] as const}
+            chosen={stream}
+            onChoose={(each) => change({ stream: each, line: undefined, find: undefined })}
+          />
           <LogView
             key={stream}
             url={executionLogUrl(id, stream)}

@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { FlakyEntry, FlakyExample } from "#api/flaky.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
@@ -26,18 +27,13 @@ export function FlakyPage() {
         and errors of the farm do not count.
       </p>
       <div className="toolbar" role="toolbar" aria-label="What to show">
-        <div className="segments" role="group" aria-label="Period">
-          {periods.map((each) => (
-            <button
-              key={each}
-              type="button"
-              aria-pressed={each === days}
-              onClick={() => change({ days: each })}
-            >
-              {each} d
-            </button>
-          ))}
-        </div>
+        <Choice
+          label="Period"
+          options={periods}
+          chosen={days}
+          textOf={(each) => `${each} d`}
+          onChoose={(each) => change({ days: each })}
+        />
         {search.repository === undefined ? (
           repositories.length < 2 ? null : (
             <label>

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { StartSearch } from "#api/search.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { NumberField } from "../../parts/number-field.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { repositoriesQuery } from "../repositories/load.ts";
@@ -49,18 +50,12 @@ export function StartForm({ search, onChange }: Props) {
   return (
     <form className="card form start-search" onSubmit={(event) => event.preventDefault()}>
       <h2>New search</h2>
-      <div className="segments" role="group" aria-label="Kind of search">
-        {(["bisect", "backfill"] as const).map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={each === kind}
-            onClick={() => onChange({ kind: each })}
-          >
-            {each}
-          </button>
-        ))}
-      </div>
+      <Choice
+        label="Kind of search"
+        options={["bisect", "backfill"] as const}
+        chosen={kind}
+        onChoose={(each) => onChange({ kind: each })}
+      />
       <p className="faint">
         {isBisect
           ? "Finds the first bad commit after one that is known to be good."

@@ -1,5 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Choice } from "../../parts/choice.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { GoalTile } from "./goal-tile.tsx";
 import { GraphTimesTable } from "./graph-times-table.tsx";
@@ -55,28 +56,6 @@ export function TimesPage() {
       <GroupTimesTable group={times.group} all={times.all} groups={times.groups} />
       <h2>Graphs</h2>
       <GraphTimesTable all={times.graphs} groups={times.graphGroups} />
-    </div>
-  );
-}
-
-function Choice<T extends string>(props: {
-  readonly label: string;
-  readonly options: readonly T[];
-  readonly chosen: T;
-  readonly onChoose: (option: T) => void;
-}) {
-  return (
-    <div className="segments" role="group" aria-label={props.label}>
-      {props.options.map((option) => (
-        <button
-          key={option}
-          type="button"
-          aria-pressed={option === props.chosen}
-          onClick={() => props.onChoose(option)}
-        >
-          {option}
-        </button>
-      ))}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useDeferredValue, useRef } from "react";
+import { Choice } from "../../parts/choice.tsx";
 import { Crumbs } from "../../parts/crumbs.tsx";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
@@ -64,30 +65,20 @@ function Filters(props: {
   useHotkeys({ "/": () => textBox.current?.focus() });
   return (
     <div className="toolbar" role="toolbar" aria-label="What to show">
-      <div className="segments" role="group" aria-label="One bar for each">
-        {groupings.map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={each === by}
-            onClick={() => onChange({ by: each, last: undefined })}
-          >
-            by {each}
-          </button>
-        ))}
-      </div>
-      <div className="segments" role="group" aria-label="How many">
-        {choices[by].map((each) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={each === last}
-            onClick={() => onChange({ last: each })}
-          >
-            {each} {by === "week" ? "weeks" : "graphs"}
-          </button>
-        ))}
-      </div>
+      <Choice
+        label="One bar for each"
+        options={groupings}
+        chosen={by}
+        textOf={(each) => `by ${each}`}
+        onChoose={(each) => onChange({ by: each, last: undefined })}
+      />
+      <Choice
+        label="How many"
+        options={choices[by]}
+        chosen={last}
+        textOf={(each) => `${each} ${by === "week" ? "weeks" : "graphs"}`}
+        onChoose={(each) => onChange({ last: each })}
+      />
       <SearchBox
         label="Job"
         placeholder="Job   /"

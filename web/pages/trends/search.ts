@@ -2,7 +2,7 @@ import { z } from "zod";
 
 export const groupings = ["week", "graph"] as const;
 
-/** The numbers of weeks and of graphs that the page offers; the first is the usual one. */
+/** The numbers of weeks and of graphs that the page offers; the first is the default. */
 export const choices = { week: [12, 26, 52], graph: [30, 60, 100] } as const;
 
 export const TrendsSearch = z.object({

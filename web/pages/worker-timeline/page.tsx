@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import type { WorkerTimeline } from "#api/worker-timeline.ts";
 import { apiBase } from "../../farm/ask.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { durationText, wholeDurationText } from "../../parts/duration.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
@@ -44,30 +45,19 @@ export function WorkerTimelinePage() {
         </span>
       </h1>
       <div className="toolbar" role="toolbar" aria-label="What to show">
-        <div className="segments" role="group" aria-label="Period">
-          {periods.map((each) => (
-            <button
-              key={each}
-              type="button"
-              aria-pressed={each === minutes}
-              onClick={() => change({ minutes: each })}
-            >
-              {wholeDurationText(each * 60_000)}
-            </button>
-          ))}
-        </div>
-        <div className="segments" role="group" aria-label="Scale of time">
-          {scales.map((each) => (
-            <button
-              key={each}
-              type="button"
-              aria-pressed={each === scale}
-              onClick={() => change({ scale: each })}
-            >
-              {each}
-            </button>
-          ))}
-        </div>
+        <Choice
+          label="Period"
+          options={periods}
+          chosen={minutes}
+          textOf={(each) => wholeDurationText(each * 60_000)}
+          onChoose={(each) => change({ minutes: each })}
+        />
+        <Choice
+          label="Scale of time"
+          options={scales}
+          chosen={scale}
+          onChoose={(each) => change({ scale: each })}
+        />
         <a className="button" href={trace} download>
           Download as trace
         </a>
