@@ -1,20 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { everyPage } from "../../../test/browser/every-page.ts";
 import {
   hostileText,
   lookForHarm,
   startHostileServer,
 } from "../../../test/browser/hostile-strings.ts";
-import { launchChromium } from "../../../test/support/chromium.ts";
-import { startFakeServer } from "../../../web/dev/fake-server.ts";
-import { madeUpFarm } from "../../../web/dev/made-up-farm.ts";
-import { madeUpGranary } from "../../../web/dev/made-up-granary.ts";
-import { madeUpLab } from "../../../web/dev/made-up-lab.ts";
 import { atLeast, exactly, type Measurement } from "../row.ts";
+import { withMadeUpSite } from "./made-up-site.ts";
 
-const script = new URL("../../../scripts/page-bundles.mjs", import.meta.url).href;
 const widths = [360, 1_280];
 /** Pages of instructions and of choices show no text from outside. */
 const leastPagesWithText = 30;
@@ -23,30 +15,19 @@ const leastPagesWithText = 30;
 export const hostileStrings: Measurement = {
   title: "hostile strings on every page",
   long: false,
-  async measure() {
-    const { buildPages } = (await import(script)) as {
-      readonly buildPages: (outDir: string) => Promise<void>;
-    };
-    const pagesDirectory = await mkdtemp(join(tmpdir(), "grange-pages-"));
-    const now = new Date();
-    const farm = madeUpFarm(now);
-    farm.granary = madeUpGranary(now);
-    farm.lab = madeUpLab(now, 24);
-    const pages = [
-      ...everyPage,
-      // The log of an attacker.
-      "/graphs/older/jobs/format",
-      "/invocations/failed-one",
-      "/invocations/failed-one?view=targets",
-      "/invocations/failed-one?view=log",
-      "/invocations/failed-one?view=options",
-      `/executions/${[...farm.executions.keys()][0] ?? ""}`,
-    ];
-    const browser = await launchChromium();
-    try {
-      await buildPages(pagesDirectory);
-      const server = await startFakeServer(farm, { port: 0, pagesDirectory });
-      const hostile = await startHostileServer(server.url);
+  measure: () =>
+    withMadeUpSite(async ({ farm, url, browser }) => {
+      const pages = [
+        ...everyPage,
+        // The log of an attacker.
+        "/graphs/older/jobs/format",
+        "/invocations/failed-one",
+        "/invocations/failed-one?view=targets",
+        "/invocations/failed-one?view=log",
+        "/invocations/failed-one?view=options",
+        `/executions/${[...farm.executions.keys()][0] ?? ""}`,
+      ];
+      const hostile = await startHostileServer(url);
       const found: string[] = [];
       let withText = 0;
       for (const path of pages) {
@@ -66,7 +47,6 @@ export const hostileStrings: Measurement = {
         await page.close();
       }
       await hostile.stop();
-      await server.stop();
       const how = `${pages.length} pages × ${widths.join(" and ")} px in Chromium; names, messages and log lines of all answers and events continue with scripts, escape sequences, marks that reverse text, and a word of 10,000 letters (${hostileText.length} characters)`;
       return [
         exactly(
@@ -84,9 +64,5 @@ export const hostileStrings: Measurement = {
           how,
         ),
       ];
-    } finally {
-      await browser.close();
-      await rm(pagesDirectory, { recursive: true, force: true });
-    }
-  },
+    }),
 };
