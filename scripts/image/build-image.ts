@@ -82,8 +82,8 @@ export async function buildImage(settings: ImageSettings): Promise<BuiltImage> {
 async function timeOf(checkout: string): Promise<Date> {
   const given = process.env["SOURCE_DATE_EPOCH"];
   if (given !== undefined && /^\d+$/.test(given)) return new Date(Number(given) * 1_000);
-  const asked = await run("git", ["-C", checkout, "log", "-1", "--format=%ct"]).catch(() => ({
+  const lastCommit = await run("git", ["-C", checkout, "log", "-1", "--format=%ct"]).catch(() => ({
     stdout: "0",
   }));
-  return new Date(Number(asked.stdout.trim()) * 1_000);
+  return new Date(Number(lastCommit.stdout.trim()) * 1_000);
 }

@@ -6,7 +6,7 @@ export interface NpmOptions {
   readonly timeoutMs?: number;
 }
 
-const usualTimeoutMs = 5 * 60_000;
+const defaultTimeoutMs = 5 * 60_000;
 /** A package with 3,500 versions has 300 KB of version data with times. */
 const mostOutputBytes = 32 * 1024 * 1024;
 
@@ -43,7 +43,7 @@ const meanings: readonly {
 export function runNpm(
   args: readonly string[],
   about: string,
-  { signal, timeoutMs = usualTimeoutMs }: NpmOptions = {},
+  { signal, timeoutMs = defaultTimeoutMs }: NpmOptions = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(

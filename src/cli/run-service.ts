@@ -2,7 +2,7 @@ import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { exitCodes } from "./exit-code.ts";
 import { type ProcessLogger, processLogger } from "./process-logger.ts";
-import { stopRequest } from "./until-told-to-stop.ts";
+import { stopRequest } from "./stop-request.ts";
 
 interface ServiceOptions {
   readonly name: string;
@@ -46,7 +46,7 @@ export async function runService<Started extends Ending>(
   say({ ready: true, ...ready(started) });
   const never = new Promise<never>(() => {});
   const failed = (started.failed ?? never).then((why) => ({ why, exitCode: exitCodes.failed }));
-  const done = Promise.race([wanted.told, started.over ?? never]);
+  const done = Promise.race([wanted.received, started.over ?? never]);
   const { why, exitCode } = await Promise.race([
     failed,
     done.then((why) => ({ why, exitCode: exitCodes.ok })),

@@ -13,14 +13,14 @@ import type { Git } from "./run-git.ts";
  */
 export async function commitsThatChange(
   git: Git,
-  asked: {
+  wanted: {
     readonly mirror: string;
     readonly commits: readonly CommitSha[];
     readonly path: string;
     readonly timeoutMs: number;
   },
 ): Promise<ReadonlySet<CommitSha>> {
-  const { mirror, commits, path, timeoutMs } = asked;
+  const { mirror, commits, path, timeoutMs } = wanted;
   if (commits.length === 0) return new Set();
   const compare = ["diff-tree", "--stdin", "--root", "-r", "-s", "--no-renames"];
   const { exitCode, stdout, stderr } = await git.run(

@@ -12,7 +12,7 @@ interface FileLimits {
 }
 
 /** Enough for realistic definitions, but not for a decompression bomb or similar. */
-const usualFileLimits: FileLimits = {
+const defaultFileLimits: FileLimits = {
   maxFiles: 1_000,
   maxFileBytes: 1024 * 1024,
   maxTotalBytes: 8 * 1024 * 1024,
@@ -34,7 +34,7 @@ export async function readFilesBelow(
   mirror: string,
   sha: CommitSha,
   directory: string,
-  limits: FileLimits = usualFileLimits,
+  limits: FileLimits = defaultFileLimits,
 ): Promise<CommitFile[]> {
   assertLegalPath(directory);
   const { entries } = await listCommitTree(git, mirror, sha, directory);

@@ -47,7 +47,7 @@ export interface Git extends Service {
   accessTo(address: string): Promise<RemoteAccess>;
 }
 
-const usualTimeoutMs = 60_000;
+const defaultTimeoutMs = 60_000;
 const defaultMaxOutputBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 
@@ -134,7 +134,7 @@ export async function openGit(
       // Unread output would keep the process from counting as closed.
       child.stdout.destroy();
     };
-    const timeoutMs = options.timeoutMs ?? usualTimeoutMs;
+    const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
     const timer = setTimeout(() => {
       kill(new Fault("deadline_exceeded", `git ${args[0]} took more than ${timeoutMs / 1_000} s`));
     }, timeoutMs);

@@ -34,7 +34,7 @@ import { jobScript } from "./job-script.ts";
 import { rulesOfAction } from "./rules-of-action.ts";
 
 /** The timeout of a job without a `timeout`, in ms. */
-const usualTimeoutMs = 3_600_000;
+const defaultTimeoutMs = 3_600_000;
 
 /** A blob and its name. */
 export interface NamedBlob {
@@ -89,7 +89,7 @@ export function buildAction(
       }),
     ),
   );
-  const timeoutMs = parseDuration(job.timeout ?? "") ?? usualTimeoutMs;
+  const timeoutMs = parseDuration(job.timeout ?? "") ?? defaultTimeoutMs;
   const action = named(
     toBinary(
       ActionSchema,

@@ -11,7 +11,7 @@ interface JobOwner {
 }
 
 /** Below the last ids of `useradd`, and above those in common use. */
-const usualUid = 59_980;
+const defaultUid = 59_980;
 
 /** The facts that determine it: this process's user, the users of its user namespace, and the setting. */
 interface OwnIdentity {
@@ -36,7 +36,7 @@ export function jobOwnerFor({ uid, uidMap, wanted }: OwnIdentity): JobOwner | un
 }
 
 function wantedUid(wanted: string | undefined): number {
-  if (wanted === undefined || wanted === "") return usualUid;
+  if (wanted === undefined || wanted === "") return defaultUid;
   const parsed = z.coerce
     .number()
     .int()

@@ -17,8 +17,8 @@ import {
 } from "./blob-storage/judge-store.ts";
 import type { ServerConfig } from "./config.ts";
 
-/** Somebody waits for the result of a check. */
-const patience: S3Times = { idleMs: 3_000, requestMs: 5_000, giveUpMs: 6_000 };
+/** Shorter than those of a server, because a person waits for the result of a check. */
+const checkTimes: S3Times = { idleMs: 3_000, requestMs: 5_000, giveUpMs: 6_000 };
 
 /** A key that a server opens when it starts, and creates when its file is missing. */
 export interface ServerKey {
@@ -49,7 +49,7 @@ async function ownerOfStore({ bucket, blobs, dataDir }: ServerConfig) {
     const place = blobs ?? join(dataDir, "blobs");
     return { place, owner: await readStoreOwner(place) };
   }
-  const opened = openS3Bucket(bucket.location, patience);
+  const opened = openS3Bucket(bucket.location, checkTimes);
   try {
     return { place: opened.place, owner: await readBucketOwner(opened) };
   } finally {
@@ -59,7 +59,7 @@ async function ownerOfStore({ bucket, blobs, dataDir }: ServerConfig) {
 
 /** Checks what the server needs to do with its bucket: writes, reads and removes an object. */
 export async function tryBucket({ location }: BucketConfig): Promise<void> {
-  const opened = openS3Bucket(location, patience);
+  const opened = openS3Bucket(location, checkTimes);
   const key = `check-${randomUUID()}`;
   try {
     await opened.put(key, Buffer.from("written by grange server --check\n"));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Report } from "#api/benchmark-comparison.ts";
 import { reportMarkdown } from "#comparison/report-markdown.ts";
-import { told } from "#forge/commands/answer.ts";
+import { replies } from "#forge/commands/answer.ts";
 import { readCommand } from "#forge/commands/read-command.ts";
 import { hasMarker, isUntilReport, withMarker } from "#forge/outbox/marker.ts";
 import { longestComment } from "#forge/reports/fit-comment.ts";
@@ -57,8 +57,8 @@ function saidWith(evil: string): readonly string[] {
   return [
     pullComment([latest, earlier], { isShown: false, most: longestComment })?.body ?? never(),
     check.summary,
-    told.failed(evil).text ?? never(),
-    ...(reading.kind === "wrong" ? [told.wrong(reading.problem, "grange").text ?? never()] : []),
+    replies.failed(evil).text ?? never(),
+    ...(reading.kind === "wrong" ? [replies.wrong(reading.problem, "grange").text ?? never()] : []),
   ];
 }
 

@@ -98,20 +98,20 @@ async function tryOut(
     name,
     value: value.replace(anyDigest, `@${digest}`),
   }));
-  let said: string;
+  let message: string;
   try {
     const { result } = await tool.run(
       { script: "true", action: { platform: { properties } } },
       { executionPolicy: { priority } },
     );
     if (result.exitCode === 0 && refused === undefined) return { kind: "ran" };
-    said = `it ended with exit code ${result.exitCode}`;
+    message = `it ended with exit code ${result.exitCode}`;
   } catch (reason) {
-    said = reason instanceof Error ? reason.message : String(reason);
+    message = reason instanceof Error ? reason.message : String(reason);
   }
-  return refused !== undefined && said.includes(refused)
+  return refused !== undefined && message.includes(refused)
     ? { kind: "explained" }
-    : { kind: "wrong", why: said };
+    : { kind: "wrong", why: message };
 }
 
 /** Returns the repositories and tags under which the mirror must have the image. */

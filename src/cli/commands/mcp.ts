@@ -3,7 +3,7 @@ import { withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
 import { earlyAnswer, firstLineOf } from "../mcp/early-answer.ts";
 import { type CommonOptions, inSession } from "../session.ts";
-import { stopRequest } from "../until-told-to-stop.ts";
+import { stopRequest } from "../stop-request.ts";
 import { numberFrom } from "../whole-number.ts";
 
 interface McpOptions extends CommonOptions {
@@ -23,10 +23,10 @@ export const describeMcp: Describe = (command, program) => {
       8_983,
     )
     .action(async (options: McpOptions) => {
-      const { told } = stopRequest(false);
+      const { received: stopRequested } = stopRequest(false);
       return options.http === true
-        ? serveOverHttp(options, program.version, told)
-        : serveOnStdio(options, program.version, told);
+        ? serveOverHttp(options, program.version, stopRequested)
+        : serveOnStdio(options, program.version, stopRequested);
     });
   withExamples(command, [
     ["an assistant starts this command and uses its stdin and stdout", "mcp"],
@@ -42,12 +42,12 @@ export const describeMcp: Describe = (command, program) => {
 async function serveOnStdio(
   options: McpOptions,
   version: string,
-  told: Promise<unknown>,
+  stopRequested: Promise<unknown>,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve).once("close", resolve);
   });
-  const stopped = Promise.race([closed, told]);
+  const stopped = Promise.race([closed, stopRequested]);
   const line = await firstLineOf(process.stdin, stopped);
   const early = line === undefined ? undefined : earlyAnswer(line, version);
   if (early !== undefined)
@@ -62,7 +62,7 @@ async function serveOnStdio(
 function serveOverHttp(
   options: McpOptions,
   version: string,
-  told: Promise<unknown>,
+  stopRequested: Promise<unknown>,
 ): Promise<void> {
   return inSession(options, async ({ api, config, terminal }) => {
     const { serveMcpOverHttp } = await import("../mcp/serve-mcp-over-http.ts");
@@ -74,7 +74,7 @@ function serveOverHttp(
       apiFor: (token) => apiClient(api.serverUrl, { token, ca, clientCertificate }),
     });
     terminal.answer.line(`MCP at ${serving.url} for the farm ${api.serverUrl}; Ctrl-C stops it`);
-    await told;
+    await stopRequested;
     await serving.stop();
     return exitCodes.ok;
   });

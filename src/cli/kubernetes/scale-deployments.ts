@@ -3,12 +3,12 @@ import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Session } from "../session.ts";
+import { stopRequest } from "../stop-request.ts";
 import { printableLine } from "../terminal/printable-text.ts";
-import { stopRequest } from "../until-told-to-stop.ts";
 import { type KubernetesAddress, type KubernetesApi, openKubernetes } from "./kubernetes-api.ts";
 import { planReplicas, type ReplicaPlan } from "./plan-replicas.ts";
 
-const usualPauseMs = 15_000;
+const defaultPauseMs = 15_000;
 
 export interface ScaleOptions extends Partial<Pick<KubernetesAddress, "apiServer" | "namespace">> {
   /** The pause between two rounds, in ms. */
@@ -31,7 +31,7 @@ export async function scaleDeployments(options: ScaleOptions, session: Session):
     return exitCodes.ok;
   }
   const stopping = new AbortController();
-  void stopRequest(false).told.then(() => stopping.abort());
+  void stopRequest(false).received.then(() => stopping.abort());
   let earlier = new Set<string>();
   while (!stopping.signal.aborted) {
     const lines = await scaleOnce(kubernetes, session, false).catch((reason: unknown) => [
@@ -40,7 +40,7 @@ export async function scaleDeployments(options: ScaleOptions, session: Session):
     // What stays as it was is not printed again.
     for (const line of lines) if (!earlier.has(line)) session.terminal.answer.line(line);
     earlier = new Set(lines);
-    await rest(options.every ?? usualPauseMs, stopping.signal).catch(() => {});
+    await rest(options.every ?? defaultPauseMs, stopping.signal).catch(() => {});
   }
   return exitCodes.ok;
 }

@@ -6,7 +6,7 @@ interface StdioOptions {
   readonly version: string;
   /** The id of a request that was answered before: the SDK handles it too, and its answer is not sent. */
   readonly answered: string | number | undefined;
-  /** Resolves when the client has closed stdin, or the process is told to stop. */
+  /** Resolves when the client has closed stdin, or a signal stops the process. */
   readonly stopped: Promise<unknown>;
 }
 

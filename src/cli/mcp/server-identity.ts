@@ -1,4 +1,4 @@
-// What `grange mcp` tells a client about itself. This file imports nothing, so that it can be told at once.
+// What `grange mcp` sends to a client about itself. This file imports nothing, so that it can be sent at once.
 
 export const mcpServerName = "grange";
 

@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import type { Session } from "../session.ts";
-import { stopRequest } from "../until-told-to-stop.ts";
+import { stopRequest } from "../stop-request.ts";
 import { accessOf, placeOf, type SshOptions, wantedWorkers } from "./ssh-options.ts";
 import {
   type Done,
@@ -77,7 +77,7 @@ async function keepTunnels(opened: readonly Opened[], say: (line: string) => voi
     "The tunnel is open until Ctrl-C. Without the tunnel, a worker continues to run and waits for it.",
   );
   const stop = new AbortController();
-  void stopRequest(false).told.then(() => stop.abort());
+  void stopRequest(false).received.then(() => stop.abort());
   await Promise.all(
     opened.map(({ worker: { host, access, settings }, held: { tunnel, moved } }) =>
       keepTunnel(tunnel, { host, access, server: settings.server }, moved, stop.signal, say),

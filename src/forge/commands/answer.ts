@@ -20,7 +20,7 @@ export function refusal(text: string): Answer {
 
 export const refusalWithoutReply: Answer = { state: "refused", reaction: "-1", text: undefined };
 
-export const told = {
+export const replies = {
   wrong(problem: string, name: string): Answer {
     return {
       state: "refused",

@@ -7,7 +7,7 @@ import { want } from "../outbox/outbox.store.ts";
 import { outboxKey } from "../outbox/outbox-content.ts";
 import { findPull, type KnownPull } from "../pull.store.ts";
 import { findWatched, type WatchedRepository } from "../repository.store.ts";
-import { type Answer, told } from "./answer.ts";
+import { type Answer, replies } from "./answer.ts";
 import { applyCommandEffect } from "./apply-command-effect.ts";
 import type { CommandService } from "./command-service.ts";
 import { decideCommand } from "./decide-command.ts";
@@ -51,13 +51,13 @@ async function answerTo(
 ): Promise<Answer> {
   try {
     // No further data is needed for this answer.
-    if (command.edited) return told.edited;
+    if (command.edited) return replies.edited;
     return await carryOut(services, command, watched, known);
   } catch (reason) {
     const mayPass = !(reason instanceof Fault) || passing.includes(reason.code);
     if (mayPass && command.attempts < mostAttempts) throw reason;
     // An internal error goes to the log only.
-    return mayPass ? told.broken : told.failed(messageOf(reason));
+    return mayPass ? replies.broken : replies.failed(messageOf(reason));
   }
 }
 

@@ -6,7 +6,7 @@ import type { ForgePolicy } from "../forge-policy.ts";
 import { suffices } from "../forge-principal.ts";
 import type { KnownPull } from "../pull.store.ts";
 import { mayMeasure } from "../what-to-make.ts";
-import { type Answer, refusal, refusalWithoutReply, told } from "./answer.ts";
+import { type Answer, refusal, refusalWithoutReply, replies } from "./answer.ts";
 import type { BenchChoice, CommandKind } from "./command.ts";
 import { readCommand } from "./read-command.ts";
 
@@ -54,12 +54,12 @@ export function decideCommand(circumstances: CommandCircumstances): CommandEffec
     // Otherwise any user could make the farm write any number of comments.
     answer: isStranger && given.state === "refused" ? refusalWithoutReply : given,
   });
-  if (command.edited) return answer(told.edited);
+  if (command.edited) return answer(replies.edited);
   const reading = readCommand(command.command);
-  if (reading.kind === "wrong") return answer(told.wrong(reading.problem, name));
+  if (reading.kind === "wrong") return answer(replies.wrong(reading.problem, name));
   const asked = reading.command;
   if (asked.kind === "help")
-    return isStranger ? answer(refusalWithoutReply) : answer(told.help(name));
+    return isStranger ? answer(refusalWithoutReply) : answer(replies.help(name));
   if (pull.state !== "open") {
     return answer(
       refusal(`This pull request is ${pull.state}: the farm does nothing for it any more.`),
@@ -67,7 +67,7 @@ export function decideCommand(circumstances: CommandCircumstances): CommandEffec
   }
   const { by } = circumstances;
   if (by === undefined || !isAllowed(asked.kind, circumstances)) {
-    return answer(told.notAllowed(asked.kind, circumstances.policy.commands[asked.kind]));
+    return answer(replies.notAllowed(asked.kind, circumstances.policy.commands[asked.kind]));
   }
   switch (asked.kind) {
     case "retrigger":

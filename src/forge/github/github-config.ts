@@ -34,7 +34,7 @@ export interface GitHubConfig {
 const githubApi = "https://api.github.com";
 
 /** The default pace of octokit/plugin-throttling, after GitHub's advice for integrators. */
-const usualPace: GitHubPace = { writeMs: 1_000, notifyMs: 3_000, concurrent: 10 };
+const defaultPace: GitHubPace = { writeMs: 1_000, notifyMs: 3_000, concurrent: 10 };
 
 export type FullGitHubConfig = Required<Omit<GitHubConfig, "pace">> & { readonly pace: GitHubPace };
 
@@ -57,7 +57,7 @@ export function fullConfig(config: GitHubConfig): FullGitHubConfig {
     webhookSecrets: config.webhookSecrets ?? [],
     api,
     timeoutMs: config.timeoutMs ?? 15_000,
-    pace: { ...usualPace, ...config.pace },
+    pace: { ...defaultPace, ...config.pace },
     waitLimitMs: config.waitLimitMs ?? 5_000,
     readAgainMs: config.readAgainMs ?? 1_000,
     warn: config.warn ?? (() => {}),

@@ -54,12 +54,12 @@ export interface DuneServer extends Service {
 }
 
 /** A user does not notice this delay, and it is enough for a small project with a near farm. */
-const usualGateMs = 40;
+const defaultGateMs = 40;
 /** The time limit for dune's last messages to arrive from the daemon proxy after its command has ended, in ms. */
 const lastWordsMs = 5_000;
 
 export function serveDune(parts: DuneParts): DuneServer {
-  const { directory, logger, builds, gateMs = usualGateMs } = parts;
+  const { directory, logger, builds, gateMs = defaultGateMs } = parts;
   const options = { logger, deduplicate: parts.deduplicate ?? false };
   const clientsServed = new Map<string, (client: DuneClient) => Promise<void>>();
   const underWay = new Set<Promise<void>>();

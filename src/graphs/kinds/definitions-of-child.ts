@@ -22,7 +22,7 @@ import type { InProject } from "../project-of-jobs.ts";
 import { ancestorsOf, type RunToPlan } from "./child-graph.store.ts";
 
 /** The file to which the commands of a graph job write the definitions by default. */
-const usualGraphFile = ".grange-graph.yml";
+const defaultGraphFile = ".grange-graph.yml";
 
 export interface ChildDefinitionServices {
   readonly db: Db;
@@ -117,7 +117,7 @@ function contextOf(run: RunToPlan): DefinitionContext {
 }
 
 export function graphFileOf(definition: JobDefinition): string {
-  return definition.output ?? usualGraphFile;
+  return definition.output ?? defaultGraphFile;
 }
 
 async function writtenBy(store: BlobStore, run: RunToPlan, file: string): Promise<string> {

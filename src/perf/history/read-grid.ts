@@ -22,7 +22,7 @@ interface GridQuery {
 }
 
 /** Half a year of nightly builds. */
-const usualArtifacts = 180;
+const defaultArtifacts = 180;
 /** With 500 cases that were all measured, half a million numbers. */
 const mostArtifacts = 1_000;
 
@@ -43,7 +43,7 @@ export async function readGrid(tx: Tx, query: GridQuery): Promise<SeriesGrid> {
     kind: query.kind,
     from,
     to,
-    most: from === null ? usualArtifacts : mostArtifacts,
+    most: from === null ? defaultArtifacts : mostArtifacts,
   });
   const ordinal = ordinals.get(metric.name);
   const rows =

@@ -33,10 +33,10 @@ interface ReadinessOptions {
 
 const validMs = 1_000;
 /** Probes of service managers usually time out after a second or more, and count failures. */
-const usualTimeoutMs = 2_000;
+const defaultTimeoutMs = 2_000;
 
 export function readinessProbe(options: ReadinessOptions): ReadinessProbe {
-  const timeoutMs = options.timeoutMs ?? usualTimeoutMs;
+  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
   let isDraining = false;
   const state = cachedFor(
     validMs,

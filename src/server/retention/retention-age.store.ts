@@ -12,7 +12,7 @@ const dayMs = 24 * 60 * 60_000;
  * Invocations show the latest builds. The audit log records the actions of principals, and it is small. Definitions that
  * no graph has are kept as long as graphs, so that a branch that rests does not lose them.
  */
-const usualKeepMs: Readonly<Record<RetentionKind, number | null>> = {
+const defaultKeepMs: Readonly<Record<RetentionKind, number | null>> = {
   executions: 7 * dayMs,
   invocations: 30 * dayMs,
   audit: null,
@@ -34,7 +34,7 @@ export async function retentionAges(tx: Tx): Promise<RetentionAge[]> {
   );
   return retentionKinds.map((kind) => {
     const set = rows.find((row) => row.kind === kind);
-    return set ?? { kind, keepMs: usualKeepMs[kind], setBy: null };
+    return set ?? { kind, keepMs: defaultKeepMs[kind], setBy: null };
   });
 }
 

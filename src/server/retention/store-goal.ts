@@ -5,14 +5,14 @@ const ceilingOfLimit = 2;
 
 const gibibyte = 1024 ** 3;
 /** A share of the disk. The rest is for the database, mirrors and uploads, which share the disk with the blobs. */
-const usualShare = 0.75;
+const defaultShare = 0.75;
 /** A share of the disk, within bounds: with less free space than this, the disk counts as nearly full. */
 const reserveShare = 0.02;
 const mostReserveBytes = 5 * gibibyte;
 
 /** Returns the limit of the store when none is configured. */
 export function defaultLimitBytes(diskBytes: number): number {
-  return Math.floor(diskBytes * usualShare);
+  return Math.floor(diskBytes * defaultShare);
 }
 
 /** Returns the number of bytes that must be freed on a disk until its reserve is free; 0 if it is. */

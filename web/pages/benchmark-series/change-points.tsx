@@ -5,7 +5,7 @@ import type { ChangePointStatement, ChangePointView, Series } from "#api/benchma
 import { Modal } from "../../parts/modal.tsx";
 import { Ago } from "../../parts/times.tsx";
 import { changeText, isWorse, valueText } from "../benchmarks/figure-text.ts";
-import { sayOfChangePoint } from "./load.ts";
+import { submitChangePointStatement } from "./load.ts";
 
 interface Props {
   readonly series: Series;
@@ -21,7 +21,7 @@ const standings: Readonly<Record<ChangePointView["standing"], string>> = {
 /** The steps of the series, and people's statements about them. */
 export function ChangePoints({ series, onSearch }: Props) {
   const { changePoints, metric, suite } = series;
-  const [said, setSaid] = useState<Omit<ChangePointStatement, "note">>();
+  const [statement, setStatement] = useState<Omit<ChangePointStatement, "note">>();
   return (
     <section aria-label="Change points">
       <h2>Steps</h2>
@@ -49,7 +49,7 @@ export function ChangePoints({ series, onSearch }: Props) {
               {changePoints.map((step) => {
                 const address = { suite, case: series.case, metric: metric.name };
                 const say = (standing: ChangePointView["standing"]) =>
-                  setSaid({
+                  setStatement({
                     ...address,
                     fingerprint: step.fingerprint,
                     artifact: step.artifact,
@@ -116,29 +116,31 @@ export function ChangePoints({ series, onSearch }: Props) {
           </table>
         </div>
       )}
-      {said === undefined ? null : <SayDialog said={said} onClose={() => setSaid(undefined)} />}
+      {statement === undefined ? null : (
+        <StatementDialog statement={statement} onClose={() => setStatement(undefined)} />
+      )}
     </section>
   );
 }
 
-function SayDialog(props: {
-  readonly said: Omit<ChangePointStatement, "note">;
+function StatementDialog(props: {
+  readonly statement: Omit<ChangePointStatement, "note">;
   readonly onClose: () => void;
 }) {
-  const { said, onClose } = props;
+  const { statement, onClose } = props;
   const client = useQueryClient();
   const [note, setNote] = useState("");
   const say = useMutation({
-    mutationFn: () => sayOfChangePoint({ ...said, note: note.trim() || null }),
+    mutationFn: () => submitChangePointStatement({ ...statement, note: note.trim() || null }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["benchmark-series"] });
       onClose();
     },
   });
-  const isAccepted = said.standing === "accepted";
+  const isAccepted = statement.standing === "accepted";
   return (
     <Modal
-      title={`${isAccepted ? "Accept" : "Dismiss"} the step at ${said.artifact}`}
+      title={`${isAccepted ? "Accept" : "Dismiss"} the step at ${statement.artifact}`}
       onClose={onClose}
     >
       <form

@@ -33,8 +33,8 @@ export const seriesQuery = ({ samples = false, ...asked }: RequestedSeries) =>
         : undefined,
   });
 
-export const sayOfChangePoint = (said: ChangePointStatement) =>
-  call(benchmarkHistoryEndpoints.judgeBenchmarkChangePoint, { body: said });
+export const submitChangePointStatement = (statement: ChangePointStatement) =>
+  call(benchmarkHistoryEndpoints.judgeBenchmarkChangePoint, { body: statement });
 
 export const startBenchmarkSearch = (asked: StartBenchmarkSearch) =>
   call(benchmarkSearchEndpoints.startBenchmarkSearch, { body: asked });

@@ -1,6 +1,6 @@
 interface StopRequest {
   /** Resolves with the reason when the process should stop. */
-  readonly told: Promise<string>;
+  readonly received: Promise<string>;
 }
 
 /**
@@ -22,5 +22,5 @@ export function stopRequest(endsWithParent: boolean): StopRequest {
       process.stdin.on("end", gone).on("error", gone).resume();
     }
   });
-  return { told: signalled };
+  return { received: signalled };
 }
