@@ -27,12 +27,25 @@ async function rounds(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await setImmediate();
 }
 
-test("a connection alone begins all of its calls at once, its own short ones in hand or not", () => {
+test("a connection alone begins a few calls in each round, its own short ones in hand or not", async () => {
   const { begun, make } = calls();
   const over = shortWork("one");
   make("one", 1_000);
+  expect(begun).toHaveLength(8);
+  await rounds(50);
+  expect(begun.length).toBeGreaterThan(300);
+  expect(begun.length).toBeLessThan(500);
+  await rounds(100);
   expect(begun).toHaveLength(1_000);
   over();
+});
+
+test("a first call begins at once, however many of a connection that was alone wait", () => {
+  const { begun, make } = calls();
+  make("many", 1_000);
+  make("one", 1);
+  expect(begun).toHaveLength(9);
+  expect(begun.at(-1)).toBe("one");
 });
 
 test("while somebody else has something short in hand, calls begin one after the other", async () => {
