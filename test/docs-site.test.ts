@@ -1,6 +1,8 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import MiniSearch from "minisearch";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDocs } from "../scripts/docs-site/build-docs.mjs";
@@ -58,6 +60,25 @@ test("each link of the site leads to a page and a heading that exist", async () 
   expect(broken).toEqual([]);
 });
 
+test("each decision has a page, and documents link to it", async () => {
+  const names = await readdir(join(root, "docs/decisions"));
+  const decisions = names.filter((name) => /^\d{4}-/.test(name));
+
+  const missing = decisions
+    .map((name) => `decisions/${name.replace(/\.md$/, ".html")}`)
+    .filter((page) => !pages.has(page));
+
+  expect(decisions.length).toBeGreaterThan(100);
+  expect(missing).toEqual([]);
+  expect(pages.get("object-storage.html")).toContain(
+    'href="decisions/0154-index-of-a-bucket.html"',
+  );
+  expect(pages.get("tutorial.html")).toContain('<a href="decisions/index.html">Decisions</a>');
+  expect(pages.get("decisions/0154-index-of-a-bucket.html")).toContain(
+    '<a href="index.html">All decisions</a>',
+  );
+});
+
 test("a page has a title, the menu with itself, and no script of its own", () => {
   const html = pages.get("tutorial.html") ?? "";
 
@@ -68,12 +89,16 @@ test("a page has a title, the menu with itself, and no script of its own", () =>
   }
 });
 
-test("the search finds a section by its words", async () => {
-  const sections = JSON.parse(await readFile(join(site, "search.json"), "utf8"));
+test("the search finds a section and a decision by their words", async () => {
+  const packed = await readFile(join(site, "search.json.gz"));
+  const sections = JSON.parse((await promisify(gunzip)(packed)).toString("utf8"));
   const search = new MiniSearch({ idField: "url", fields: ["title", "heading", "text"] });
   search.addAll(sections);
+  const found = (words: string) =>
+    search.search(words, { combineWith: "AND", boost: { heading: 3 } }).map(({ id }) => id);
 
-  const [first] = search.search("exit codes", { combineWith: "AND", boost: { heading: 3 } });
-
-  expect(first?.id).toBe("commands.html#exit-codes");
+  expect(found("exit codes")[0]).toBe("commands.html#exit-codes");
+  expect(found("bucket index PostgreSQL upload")).toContain(
+    "decisions/0154-index-of-a-bucket.html",
+  );
 });

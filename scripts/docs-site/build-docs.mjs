@@ -1,6 +1,7 @@
 // Builds the documents as a site: pages in dist/web/docs/, with a search that needs no server.
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { root } from "../ensure-installed.mjs";
 import { navigation } from "./navigation.mjs";
@@ -10,7 +11,8 @@ const images = ["docs/graph-page.png", "docs/overview.svg"];
 
 export async function buildDocs(outDir = join(root, "dist/web/docs")) {
   const listed = navigation.flatMap(({ documents }) => documents);
-  const documents = ["docs/README.md", ...listed];
+  const decisions = await decisionDocuments();
+  const documents = ["docs/README.md", ...listed, ...decisions];
   const known = new Set([...documents, ...images]);
   const rendered = await Promise.all(
     documents.map(async (document) => {
@@ -25,11 +27,16 @@ export async function buildDocs(outDir = join(root, "dist/web/docs")) {
     const page = pageOf(document);
     const file = join(outDir, page);
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, wholePage({ page, title, html, menu: menuFor(page, titles) }));
+    const menu = decisions.includes(document)
+      ? menuOfDecision(document, decisions, titles)
+      : menuFor(page, titles);
+    await writeFile(file, wholePage({ page, title, html, menu }));
   }
   for (const image of images)
     await cp(join(root, image), join(outDir, posix.relative("docs", image)));
-  await writeFile(join(outDir, "search.json"), JSON.stringify(searchEntries(rendered)));
+  // Compressed, because the package has a limit of size; the browser decompresses it.
+  const entries = JSON.stringify(searchEntries(rendered, new Set(decisions)));
+  await writeFile(join(outDir, "search.json.gz"), gzipSync(entries, { level: 9 }));
   await cp(join(root, "web/docs-site/docs.css"), join(outDir, "docs.css"));
   await build({
     absWorkingDir: root,
@@ -43,15 +50,28 @@ export async function buildDocs(outDir = join(root, "dist/web/docs")) {
   });
 }
 
-/** Entries of the search: one for each section. */
-function searchEntries(rendered) {
+/** Returns the decisions in their order, without the list of them. */
+async function decisionDocuments() {
+  const names = await readdir(join(root, "docs/decisions"));
+  return names
+    .filter((name) => /^\d{4}-.*\.md$/.test(name))
+    .sort()
+    .map((name) => `docs/decisions/${name}`);
+}
+
+/** Entries of the search: one for each section. Of a decision, the search knows the beginning: its question. */
+function searchEntries(rendered, decisions) {
   return rendered.flatMap(({ document, title, sections }) =>
-    sections.map(({ heading, id, text }) => ({
-      title,
-      heading,
-      url: `${pageOf(document)}${id === "" ? "" : `#${id}`}`,
-      text: text.slice(0, 4_000),
-    })),
+    sections.map(({ heading, id, text }) => {
+      const isDecision = decisions.has(document);
+      return {
+        title,
+        heading,
+        url: `${pageOf(document)}${id === "" ? "" : `#${id}`}`,
+        text: text.slice(0, isDecision ? 600 : 4_000),
+        ...(isDecision && { isDecision }),
+      };
+    }),
   );
 }
 
@@ -66,6 +86,19 @@ function menuFor(page, titles) {
       return `<h2>${title}</h2><ul>${links.join("")}</ul>`;
     })
     .join("\n");
+}
+
+/** The menu of a decision: with the whole menu, the pages of decisions would be twice as large. */
+function menuOfDecision(document, decisions, titles) {
+  const at = decisions.indexOf(document);
+  const beside = [decisions[at - 1], decisions[at + 1]].filter((each) => each !== undefined);
+  const links = [
+    ["index.html", "All decisions"],
+    ...beside.map((each) => [posix.basename(pageOf(each)), titles.get(each) ?? each]),
+    ["../index.html", "All documents"],
+  ];
+  const items = links.map(([to, text]) => `<li><a href="${to}">${escaped(text)}</a></li>`);
+  return `<h2>Decisions</h2><ul>${items.join("")}</ul>`;
 }
 
 function wholePage({ page, title, html, menu }) {

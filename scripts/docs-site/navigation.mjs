@@ -1,6 +1,6 @@
 /**
- * The documents of the site by group, as paths from the top of the repository. Decisions and papers are for people who
- * change Grange, and stay in the repository: they would be a third of the site.
+ * The documents of the site by group, as paths from the top of the repository. Of the decisions it names only the list:
+ * more than a hundred entries would hide the other documents. Papers stay in the repository.
  */
 export const navigation = [
   { title: "Tutorial", documents: ["docs/tutorial.md"] },
@@ -72,5 +72,6 @@ export const navigation = [
       "docs/if-you-know/rustc-perf.md",
     ],
   },
+  { title: "Decisions", documents: ["docs/decisions/README.md"] },
   { title: "Change Grange", documents: ["CONTRIBUTING.md", "SECURITY.md"] },
 ];
