@@ -6,7 +6,7 @@ import { sql } from "#db/sql.ts";
 import { collectorViews } from "#perf/collectors/collector-views.ts";
 import { comparisonCache } from "#perf/history/comparison-cache.ts";
 import { examineArtifact } from "#perf/history/examine-artifact.ts";
-import { askComparison, readComparison } from "#perf/history/read-comparison.ts";
+import { readComparison, resolveComparison } from "#perf/history/read-comparison.ts";
 import { readGrid } from "#perf/history/read-grid.ts";
 import { readSeries } from "#perf/history/read-series.ts";
 import { labTimes } from "#perf/lab-times.ts";
@@ -71,7 +71,7 @@ export function measureHistory(load: HistoryLoad): Promise<HistoryFigures> {
     const suite = "lab";
     const comparison = await middle(some, async (nth) => {
       const asked = { suite, before: tagOf(nth - 1), after: tagOf(nth) };
-      await db.transaction(async (tx) => readComparison(tx, await askComparison(tx, asked)));
+      await db.transaction(async (tx) => readComparison(tx, await resolveComparison(tx, asked)));
     });
     const cache = comparisonCache(db);
     const asked = { suite, before: tagOf(load.artifacts - 1), after: tagOf(load.artifacts) };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-/** An event that the operator of a lab must be told about. */
+/** An event that is reported to the operator of a lab. */
 type LabAlarm =
   | { readonly kind: "collector-silent"; readonly collector: string }
   | { readonly kind: "collector-out-of-duty"; readonly collector: string; readonly why: string };
@@ -43,7 +43,7 @@ export function takeAlarms(tx: Tx, now: Date, until: Date, most: number): Promis
     sql`
       with due as (
         select id from benchmark_alarm
-        -- Older ones were never tried: nobody had a webhook then, and nobody wants to hear of last week.
+        -- Older ones were never tried, because there was no webhook. They are too old to be sent.
         where state = 'pending' and next_at <= ${now} and give_up_at > ${now}
         order by next_at
         limit ${most}

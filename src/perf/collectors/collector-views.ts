@@ -3,10 +3,10 @@ import type { Tx } from "#db/db.ts";
 import type { LabTimes } from "../lab-times.ts";
 import { collectorState } from "./collector-state.ts";
 import {
-  type JobInCollectorsHand,
-  jobsInHand,
   type ListedCollector,
   listCollectors,
+  type RunningJobOfCollector,
+  runningJobsOfCollectors,
 } from "./list-collectors.store.ts";
 
 /** Returns collectors as pages show them: all, or the named one. */
@@ -17,7 +17,7 @@ export async function collectorViews(
   name?: string,
 ): Promise<CollectorView[]> {
   const listed = await listCollectors(tx, name ?? null);
-  const jobs = new Map((await jobsInHand(tx)).map((job) => [job.collector, job]));
+  const jobs = new Map((await runningJobsOfCollectors(tx)).map((job) => [job.collector, job]));
   return listed.map((collector) => {
     const { addedAt, lastHeartbeatAt } = collector;
     const job = jobs.get(collector.name);
@@ -51,7 +51,7 @@ function selfTestOf({ testAt, testPassed, testComparisons, testAlarms }: ListedC
   };
 }
 
-function jobView(job: JobInCollectorsHand): NonNullable<CollectorView["job"]> {
+function jobView(job: RunningJobOfCollector): NonNullable<CollectorView["job"]> {
   return {
     ...job,
     createdAt: job.createdAt.toISOString(),

@@ -52,8 +52,8 @@ export function dutyAfterTest(
   before: Duty,
   { saysSomething, passed, sentence }: SelfTestJudgement,
 ): Duty {
-  const isSaidByPerson = before.outOfDuty !== null && !before.outOfDutyByTest;
-  if (isSaidByPerson || !saysSomething) return before;
+  const isDecidedByPerson = before.outOfDuty !== null && !before.outOfDutyByTest;
+  if (isDecidedByPerson || !saysSomething) return before;
   return passed
     ? { outOfDuty: null, outOfDutyByTest: false }
     : { outOfDuty: sentence, outOfDutyByTest: true };

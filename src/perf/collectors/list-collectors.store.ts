@@ -58,7 +58,7 @@ export function listCollectors(tx: Tx, name: string | null = null): Promise<List
   );
 }
 
-const InHand = StoredSlice.extend({
+const RunningJob = StoredSlice.extend({
   id: z.string(),
   artifact: z.string(),
   against: z.string().nullable(),
@@ -71,12 +71,12 @@ const InHand = StoredSlice.extend({
   startedAt: z.date().nullable(),
   usualSeconds: z.number().nullable(),
 });
-export type JobInCollectorsHand = z.infer<typeof InHand>;
+export type RunningJobOfCollector = z.infer<typeof RunningJob>;
 
 /** Returns the running jobs of collectors. */
-export function jobsInHand(tx: Tx): Promise<JobInCollectorsHand[]> {
+export function runningJobsOfCollectors(tx: Tx): Promise<RunningJobOfCollector[]> {
   return tx.many(
-    InHand,
+    RunningJob,
     sql`
       select job.id, artifact.tag as artifact, against.tag as against, ${sliceColumns},
              job.optional, job.state, job.attempts, job.max_attempts as "maxAttempts", job.collector_name as collector,

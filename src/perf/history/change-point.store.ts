@@ -156,7 +156,7 @@ const KnownPoint = z.object({
 });
 export type KnownPoint = z.infer<typeof KnownPoint>;
 
-/** Locks the known steps of some cases at some artifacts, so that people's judgements wait for the search. */
+/** Locks the known steps of some cases at some artifacts, so that people's statements wait for the search. */
 export function holdPoints(
   tx: Tx,
   artifactIds: readonly number[],
@@ -186,7 +186,11 @@ export interface FoundPoint {
 }
 
 /** Stores the found steps. The figures of an existing step change, but not people's statements about it. */
-export async function keepPoints(tx: Tx, points: readonly FoundPoint[], now: Date): Promise<void> {
+export async function storeFoundPoints(
+  tx: Tx,
+  points: readonly FoundPoint[],
+  now: Date,
+): Promise<void> {
   if (points.length === 0) return;
   await tx.run(sql`
     insert into benchmark_change_point
@@ -204,7 +208,7 @@ export async function keepPoints(tx: Tx, points: readonly FoundPoint[], now: Dat
 }
 
 /** Deletes steps that later figures have disproved. Steps with a person's statement stay. */
-export async function forgetPoints(tx: Tx, points: readonly KnownPoint[]): Promise<void> {
+export async function deleteDisprovedPoints(tx: Tx, points: readonly KnownPoint[]): Promise<void> {
   if (points.length === 0) return;
   await tx.run(sql`
     delete from benchmark_change_point

@@ -6,16 +6,16 @@ import { acceptedDigest } from "./change-point.store.ts";
 import { predecessorsOf } from "./compare-stored.ts";
 import { countRowsUsed } from "./count-rows-used.store.ts";
 import {
-  askComparison,
   type ComparisonQuery,
   type ComparisonRequested,
   readComparison,
+  resolveComparison,
 } from "./read-comparison.ts";
 
 /** About 600 bytes a case: at most about 60 MB. */
 const mostCases = 100_000;
 
-interface ShelvedComparison {
+interface CachedComparison {
   /** Equal keys mean equal comparisons. */
   readonly key: string;
   /** Undefined: the caller already has it. */
@@ -34,8 +34,8 @@ export function comparisonCache(db: Db) {
   );
 
   return {
-    async get(query: ComparisonQuery, known?: string): Promise<ShelvedComparison> {
-      const requested = await askComparison(db, query);
+    async get(query: ComparisonQuery, known?: string): Promise<CachedComparison> {
+      const requested = await resolveComparison(db, query);
       const predecessors = await predecessorsOf(db, requested.suite.suite, requested.before);
       const key = await contentKey(db, requested, predecessors);
       if (key === known) return { key, comparison: undefined };

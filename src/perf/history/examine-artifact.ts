@@ -6,17 +6,17 @@ import type { Db } from "#db/db.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import { findSuite } from "../suites.store.ts";
 import {
+  deleteDisprovedPoints,
   type FoundPoint,
-  forgetPoints,
   holdPoints,
   type KnownPoint,
-  keepPoints,
+  storeFoundPoints,
 } from "./change-point.store.ts";
 import { noiseOfCases } from "./evidence.store.ts";
 import { ordinalsOf } from "./figures.store.ts";
 import { type FoundStep, findSteps, settleSteps } from "./find-steps.ts";
 import { seriesKey } from "./history-wanted.ts";
-import { markExamined, takeFromList } from "./unexamined.store.ts";
+import { markExamined, takeUnexamined } from "./unexamined.store.ts";
 import { measuredCases, seriesAt, suiteOfArtifact, windowAbout } from "./window.store.ts";
 
 /**
@@ -30,12 +30,12 @@ const leastStep = 0.002;
 /** With eight metrics, about 60,000 numbers at once. */
 const casesAtOnce = 50;
 /** Far longer than an examination takes; after a server dies, another one continues after this time. */
-const takeUpAgainMs = 10 * 60_000;
+const retryAfterMs = 10 * 60_000;
 
 /** Examines the series of one artifact that has new results. Returns false when there is none. */
 export async function examineNext(db: Db, now: Date): Promise<boolean> {
-  const again = new Date(now.getTime() + takeUpAgainMs);
-  const taken = await takeFromList(db, now, again, randomUUID());
+  const again = new Date(now.getTime() + retryAfterMs);
+  const taken = await takeUnexamined(db, now, again, randomUUID());
   if (taken === undefined) return false;
   await examineArtifact(db, taken.artifactId, now);
   await markExamined(db, taken);
@@ -145,7 +145,7 @@ async function examineCases(db: Db, of: ToExamine): Promise<void> {
         });
       }
     }
-    await forgetPoints(tx, forget);
-    await keepPoints(tx, keep, now);
+    await deleteDisprovedPoints(tx, forget);
+    await storeFoundPoints(tx, keep, now);
   });
 }

@@ -1,5 +1,5 @@
 import type { Tx } from "#db/db.ts";
-import { putOnList } from "./unexamined.store.ts";
+import { queueForExamination } from "./unexamined.store.ts";
 
 /**
  * Marks artifacts as having new results, in a transaction after which no more are expected for a while (the end of a
@@ -10,5 +10,5 @@ export async function noteNewResults(
   artifactIds: readonly number[],
   now: Date,
 ): Promise<void> {
-  await putOnList(tx, artifactIds, now);
+  await queueForExamination(tx, artifactIds, now);
 }

@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { emptyLab, labEpoch, storeArtifact } from "../perf.fixture.ts";
 import { aCase, aLine, dayMs, nth, storeFigures, storeLine } from "./history.fixture.ts";
-import { askComparison, type ComparisonQuery, readComparison } from "./read-comparison.ts";
+import { type ComparisonQuery, readComparison, resolveComparison } from "./read-comparison.ts";
 import { storeChangePointStatement } from "./store-change-point-statement.ts";
 
 const db = await freshDb();
@@ -12,7 +12,7 @@ beforeEach(() => emptyLab(db));
 
 const compare = (query: Omit<ComparisonQuery, "suite"> = {}) =>
   db.transaction(async (tx) =>
-    readComparison(tx, await askComparison(tx, { suite: "demo", ...query })),
+    readComparison(tx, await resolveComparison(tx, { suite: "demo", ...query })),
   );
 
 /** 1000, 1010, 1000 …: 30 of them, the newest 1000. */

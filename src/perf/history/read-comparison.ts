@@ -33,7 +33,10 @@ export interface ComparisonRequested {
 }
 
 /** Finds the parts that a query names; throws `not_found` for unknown ones. */
-export async function askComparison(tx: Tx, query: ComparisonQuery): Promise<ComparisonRequested> {
+export async function resolveComparison(
+  tx: Tx,
+  query: ComparisonQuery,
+): Promise<ComparisonRequested> {
   const stored = await findSuite(tx, query.suite);
   if (stored === undefined) throw noSuite(query.suite);
   const { definition: suite, digest: suiteDigest } = stored;
@@ -48,7 +51,7 @@ export async function askComparison(tx: Tx, query: ComparisonQuery): Promise<Com
   }
   const before =
     query.before === undefined
-      ? await usualBefore(tx, query.suite, after)
+      ? await defaultBefore(tx, query.suite, after)
       : await tagged(tx, query.suite, query.before);
   const [earlier, later] = await Promise.all([
     measuredJustBefore(tx, query.suite, before),
@@ -59,7 +62,7 @@ export async function askComparison(tx: Tx, query: ComparisonQuery): Promise<Com
 }
 
 /** Returns its parent; if that was not measured, the nearest measured artifact before it. */
-async function usualBefore(tx: Tx, suite: string, after: LineArtifact): Promise<LineArtifact> {
+async function defaultBefore(tx: Tx, suite: string, after: LineArtifact): Promise<LineArtifact> {
   const parent = after.parentId === null ? undefined : await artifactById(tx, after.parentId);
   if (parent !== undefined && (await isMeasuredAtAll(tx, parent.id))) return parent;
   const found = (await measuredJustBefore(tx, suite, after)) ?? parent;

@@ -4,7 +4,7 @@ import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { emptyLab, labEpoch } from "../perf.fixture.ts";
 import { aCase, aLine, nth, storeFigures, storeLine } from "./history.fixture.ts";
-import { askComparison, readComparison } from "./read-comparison.ts";
+import { readComparison, resolveComparison } from "./read-comparison.ts";
 import { readNoise } from "./read-noise.ts";
 
 const db = await freshDb();
@@ -94,7 +94,7 @@ test("the limit is the threshold of the next comparison", async () => {
   await storeFigures(db, { artifact: nth(line, 33), values: { instructions: 1_005 } });
 
   const { cases } = await db.transaction(async (tx) =>
-    readComparison(tx, await askComparison(tx, { suite: "demo", after: "n33" })),
+    readComparison(tx, await resolveComparison(tx, { suite: "demo", after: "n33" })),
   );
 
   const { evidence } = cases[0] ?? {};

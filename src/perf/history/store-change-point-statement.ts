@@ -2,13 +2,13 @@ import type { ChangePointView } from "#api/benchmark-history.ts";
 import { Fault } from "#core/fault.ts";
 import type { TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
-import { keepPoints, pointsOfSeries, saveStatement } from "./change-point.store.ts";
+import { pointsOfSeries, saveStatement, storeFoundPoints } from "./change-point.store.ts";
 import { fingerprintsOf } from "./figures.store.ts";
 import { artifactByTag } from "./line.store.ts";
 import { findSeriesParts, metricOf, pointView } from "./read-series.ts";
 import { pointsOf } from "./series.store.ts";
 
-interface WordOfStep {
+interface StepStatement {
   readonly suite: string;
   readonly case: TestCase;
   readonly metric: string;
@@ -28,7 +28,7 @@ const beside = 30;
  */
 export async function storeChangePointStatement(
   tx: Tx,
-  word: WordOfStep,
+  word: StepStatement,
   by: string,
   now: Date,
 ): Promise<ChangePointView> {
@@ -53,7 +53,7 @@ export async function storeChangePointStatement(
 
 async function addNamedStep(
   tx: Tx,
-  word: WordOfStep,
+  word: StepStatement,
   of: { readonly caseId: number; readonly metric: number; readonly artifactId: number },
   now: Date,
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function addNamedStep(
   if (first === undefined || last === undefined) throw noStep(word);
   const mean = (some: typeof points) =>
     some.reduce((sum, { value }) => sum + value, 0) / some.length;
-  await keepPoints(
+  await storeFoundPoints(
     tx,
     [
       {
@@ -86,7 +86,7 @@ async function addNamedStep(
   );
 }
 
-function noStep({ artifact, metric, fingerprint }: WordOfStep): Fault {
+function noStep({ artifact, metric, fingerprint }: StepStatement): Fault {
   return new Fault(
     "not_found",
     `there is no step of ${metric} at ${artifact} on machines ${fingerprint.slice(0, 12)}, and no figure on both sides of it`,

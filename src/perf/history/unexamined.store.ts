@@ -6,7 +6,7 @@ import { sql } from "#db/sql.ts";
  * Makes artifacts on the list due again: a server that examines them may not see the data of this transaction, and its
  * removal from the list will then fail.
  */
-export async function putOnList(
+export async function queueForExamination(
   tx: Tx,
   artifactIds: readonly number[],
   dueAt: Date,
@@ -28,7 +28,7 @@ interface Taken {
 }
 
 /** Takes the artifact that has waited longest until `again`; another server takes another one. */
-export async function takeFromList(
+export async function takeUnexamined(
   tx: Tx,
   now: Date,
   again: Date,

@@ -6,12 +6,12 @@ import { RegisteredCollector } from "../collectors/collector.store.ts";
 import { StoredSlice, sliceColumns } from "../job-slice.store.ts";
 import type { ServedSets } from "./served-sets.ts";
 
-const Speaking = RegisteredCollector.extend({
+const Claiming = RegisteredCollector.extend({
   environmentId: z.number().nullable(),
   testedAt: z.date().nullable(),
   testPassed: z.boolean().nullable(),
 });
-export type SpeakingCollector = z.infer<typeof Speaking>;
+export type ClaimingCollector = z.infer<typeof Claiming>;
 
 /** Records a collector's call and locks its row: its claims are processed one after the other, on all servers. */
 export async function recordCollectorCall(
@@ -19,9 +19,9 @@ export async function recordCollectorCall(
   name: string,
   incarnation: string,
   now: Date,
-): Promise<SpeakingCollector | undefined> {
+): Promise<ClaimingCollector | undefined> {
   const [speaking] = await tx.many(
-    Speaking,
+    Claiming,
     sql`
       with heard as (
         update collector
@@ -157,7 +157,7 @@ export async function handOut(
       update benchmark_job
       set state = 'in-progress', collector_name = ${to.collector}, incarnation = ${to.incarnation},
           attempts = ${attempts}, epoch = epoch + 1, lease_until = ${until},
-          -- What it took is told from its first hand-out to the collector that ends it.
+          -- The duration counts from the first lease of the collector that ends it.
           started_at = case when state = 'in-progress' then started_at else ${now} end
       where id = ${id} and state in ('queued', 'in-progress')
       returning epoch

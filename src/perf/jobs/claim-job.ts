@@ -9,18 +9,18 @@ import { selfTestDue } from "../collectors/self-test-due.ts";
 import type { LabTimes } from "../lab-times.ts";
 import { measuredCases, storedIterations, storedPairs } from "../results/stored-cases.store.ts";
 import {
+  type ClaimingCollector,
   type FoundJob,
   firstQueuedJob,
   handOut,
   heldJobOfCollector,
   keepLease,
   recordCollectorCall,
-  type SpeakingCollector,
 } from "./claim-job.store.ts";
 import { decideClaim } from "./decide-claim.ts";
 import type { AfterJob } from "./decide-end.ts";
 import { casesLeft, jobCases, type StoredIterations } from "./job-cases.ts";
-import { recordError, settleJob } from "./job-in-hand.store.ts";
+import { recordError, settleJob } from "./leased-job.store.ts";
 import { servedSets } from "./served-sets.ts";
 
 /** The result of one look into the queue. */
@@ -53,7 +53,7 @@ export async function claimOnce(
 ): Promise<ClaimTurn> {
   const { now, times } = rules;
   const me = await recordCollectorCall(tx, name, incarnation, now);
-  if (me === undefined) return unheard(tx, name);
+  if (me === undefined) return refuseUnregistered(tx, name);
   const isDue = selfTestDue(lastTestOf(me), now, times);
   const nothing = (because: string): ClaimTurn => ({
     kind: "nothing",
@@ -100,7 +100,7 @@ export async function claimOnce(
 
 async function nextInQueue(
   tx: Tx,
-  me: SpeakingCollector,
+  me: ClaimingCollector,
   { now }: ClaimRules,
 ): Promise<FoundJob | undefined> {
   const peers = await collectorsOfTarget(tx, me.target);
@@ -111,7 +111,7 @@ type Work = Pick<ClaimedBenchmarkJob, "definition" | "artifact" | "against" | "c
 
 async function workOf(
   tx: Tx,
-  me: SpeakingCollector,
+  me: ClaimingCollector,
   job: FoundJob,
   { suiteOf }: ClaimRules,
 ): Promise<Work | { readonly error: string }> {
@@ -157,7 +157,7 @@ async function endInPlace(tx: Tx, job: FoundJob, after: AfterJob, now: Date): Pr
   return { kind: "ended" };
 }
 
-async function unheard(tx: Tx, name: string): Promise<ClaimTurn> {
+async function refuseUnregistered(tx: Tx, name: string): Promise<ClaimTurn> {
   const collector = await findCollector(tx, name);
   if (collector === undefined) throw noSuchCollector(name);
   if (collector.incarnation !== null)
@@ -172,7 +172,7 @@ async function unheard(tx: Tx, name: string): Promise<ClaimTurn> {
   };
 }
 
-function lastTestOf({ testedAt, testPassed }: SpeakingCollector) {
+function lastTestOf({ testedAt, testPassed }: ClaimingCollector) {
   return testedAt === null || testPassed === null
     ? undefined
     : { at: testedAt, passed: testPassed };

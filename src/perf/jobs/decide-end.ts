@@ -2,7 +2,7 @@ import type { JobEnd } from "#api/collector.ts";
 import { tries } from "./decide-claim.ts";
 
 /** A job in progress, read while its row is locked. */
-interface JobInHand {
+interface LeasedJob {
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly collector: string;
@@ -26,20 +26,20 @@ export type AfterJob =
     };
 
 /**
- * Decides about a job that its collector has ended. `untold` are cases without figures and without an error: with one
+ * Decides about a job that its collector has ended. `unreported` are cases without figures and without an error: with one
  * of them the job is not complete, whatever its collector reports.
  */
 export function decideEnd(
-  job: JobInHand,
+  job: LeasedJob,
   end: JobEnd,
-  untold: readonly string[],
+  unreported: readonly string[],
   retryAfterMs: number,
 ): AfterJob {
   switch (end.outcome) {
     case "success":
-      return untold.length === 0
+      return unreported.length === 0
         ? { state: "success" }
-        : tryAgain(job, untoldText(job.collector, untold), retryAfterMs);
+        : tryAgain(job, unreportedText(job.collector, unreported), retryAfterMs);
     case "permanent":
       return { state: "failure", error: end.error };
     case "transient":
@@ -54,7 +54,7 @@ export function decideEnd(
   }
 }
 
-function tryAgain(job: JobInHand, error: string, afterMs: number): AfterJob {
+function tryAgain(job: LeasedJob, error: string, afterMs: number): AfterJob {
   const { attempts } = job;
   if (attempts < job.maxAttempts) return { state: "queued", attempts, afterMs, error };
   return {
@@ -65,14 +65,14 @@ function tryAgain(job: JobInHand, error: string, afterMs: number): AfterJob {
 
 const mostNamed = 5;
 
-function untoldText(collector: string, untold: readonly string[]): string {
-  const named = untold.slice(0, mostNamed).map((key) => `"${key}"`);
-  const more = untold.length > mostNamed ? ` and ${untold.length - mostNamed} more` : "";
+function unreportedText(collector: string, unreported: readonly string[]): string {
+  const named = unreported.slice(0, mostNamed).map((key) => `"${key}"`);
+  const more = unreported.length > mostNamed ? ` and ${unreported.length - mostNamed} more` : "";
   return `collector ${collector} said that all is measured, and told neither figures nor an error of ${named.join(", ")}${more}`;
 }
 
 /** Decides about a job whose lease has expired. */
-export function decideSilence(job: Omit<JobInHand, "epoch">): AfterJob {
+export function decideSilence(job: Omit<LeasedJob, "epoch">): AfterJob {
   if (job.attempts >= job.maxAttempts) {
     return {
       state: "failure",

@@ -21,7 +21,7 @@ import {
   lockStanding,
   recordError,
   settleJob,
-} from "./job-in-hand.store.ts";
+} from "./leased-job.store.ts";
 
 const longestError = 20_000;
 /** The maximum number of leases ended in one transaction. */
@@ -60,9 +60,9 @@ export async function endJob(
   if (held.state !== "in-progress") return { state: held.state };
   const end =
     "error" in ending ? { ...ending, error: keepableText(ending.error, longestError) } : ending;
-  const untold = end.outcome === "success" ? await untoldCases(tx, id) : [];
+  const unreported = end.outcome === "success" ? await unreportedCases(tx, id) : [];
   const job = { ...held, collector: holder.collector };
-  const after = decideEnd(job, end, untold, times.retryAfterMs);
+  const after = decideEnd(job, end, unreported, times.retryAfterMs);
   await settleJob(tx, id, after, now, "holder");
   await publish(tx, { id, ...held }, after, now);
   return { state: after.state };
@@ -103,7 +103,7 @@ export async function endSilentLeases(tx: Tx, now: Date, times: LabTimes): Promi
 /** Whether the row still names this process and this lease. */
 function wasHeld(standing: JobStanding, { collector, incarnation, epoch }: JobHolder): boolean {
   return (
-    standing.speaker === incarnation &&
+    standing.currentIncarnation === incarnation &&
     standing.collector === collector &&
     standing.incarnation === incarnation &&
     standing.epoch === epoch
@@ -137,7 +137,7 @@ async function noteLateResults(
 }
 
 /** Returns the keys of the cases of a job that have neither figures nor an error. */
-async function untoldCases(tx: Tx, jobId: string): Promise<string[]> {
+async function unreportedCases(tx: Tx, jobId: string): Promise<string[]> {
   const work = await workOfJob(tx, jobId);
   if (work === undefined) return [];
   const keys = jobCases(work.definition, work).map(caseKey);

@@ -1,6 +1,6 @@
 import type { JobHolder } from "#api/collector.ts";
 import { Fault } from "#core/fault.ts";
-import type { JobStanding } from "./job-in-hand.store.ts";
+import type { JobStanding } from "./leased-job.store.ts";
 
 /** Returns the message for a collector that names a job which it does not hold, or holds no longer. */
 export function explainRefusal(
@@ -10,7 +10,7 @@ export function explainRefusal(
 ): Fault {
   if (standing === undefined) return new Fault("not_found", `there is no benchmark job ${id}`);
   const because =
-    standing.speaker !== holder.incarnation
+    standing.currentIncarnation !== holder.incarnation
       ? `another process speaks for collector ${holder.collector} now`
       : standing.collector !== holder.collector
         ? `it is not with collector ${holder.collector}`

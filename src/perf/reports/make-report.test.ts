@@ -13,7 +13,7 @@ import {
   storeLine,
   storePairs,
 } from "../history/history.fixture.ts";
-import { askComparison, readComparison } from "../history/read-comparison.ts";
+import { resolveComparison, readComparison } from "../history/read-comparison.ts";
 import { aSuite, emptyLab, labEpoch, storeJob, storeRequest, storeSuite } from "../perf.fixture.ts";
 import { doubtsOf, makeReport } from "./make-report.ts";
 import { readReport } from "./read-report.ts";
@@ -41,7 +41,7 @@ describe("a request's report", () => {
 
     const report = await readReport(db, request, undefined);
     const compared = await db.transaction(async (tx) =>
-      readComparison(tx, await askComparison(tx, { suite: "demo", before: "n1", after: "n2" })),
+      readComparison(tx, await resolveComparison(tx, { suite: "demo", before: "n1", after: "n2" })),
     );
     expect(Report.parse(report)).toEqual(report);
     expect(report).toMatchObject({
@@ -155,10 +155,10 @@ describe("a request's report", () => {
     await storePairs(db, { child, parent, metric: "instructions", pairs });
 
     const { cases } = await db.transaction(async (tx) =>
-      readComparison(tx, await askComparison(tx, { suite: "demo", metric: "wall-time" })),
+      readComparison(tx, await resolveComparison(tx, { suite: "demo", metric: "wall-time" })),
     );
     const counts = await db.transaction(async (tx) =>
-      readComparison(tx, await askComparison(tx, { suite: "demo", metric: "instructions" })),
+      readComparison(tx, await resolveComparison(tx, { suite: "demo", metric: "instructions" })),
     );
 
     expect(cases).toMatchObject([{ verdict: "no-change", evidence: { by: "pairs", pairs: 20 } }]);

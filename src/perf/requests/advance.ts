@@ -60,7 +60,7 @@ export function requestAdvancer({ db, clock, logger, hooks }: RequestServices) {
     /** True when something changed. */
     async advance(suite: string): Promise<boolean> {
       let changed = false;
-      const passOver = new Set<string>();
+      const skipped = new Set<string>();
       const tried = new Set<string>();
       for (;;) {
         const over = (await openRequests(db, suite)).filter(
@@ -73,7 +73,7 @@ export function requestAdvancer({ db, clock, logger, hooks }: RequestServices) {
         let next: BenchmarkRequestId | undefined;
         try {
           const started = await db.transaction((tx) =>
-            enqueueNext(tx, suite, clock.now(), passOver, (id) => {
+            enqueueNext(tx, suite, clock.now(), skipped, (id) => {
               next = id;
             }),
           );
@@ -81,7 +81,7 @@ export function requestAdvancer({ db, clock, logger, hooks }: RequestServices) {
           changed = true;
         } catch (reason) {
           if (next === undefined) throw reason;
-          passOver.add(next);
+          skipped.add(next);
           logger.warn(
             { request: next, suite, reason: messageOf(reason) },
             "a benchmark request could not begin; trying again",

@@ -1,7 +1,7 @@
 import type { CollectorView } from "#api/collector.ts";
 import { durationText } from "#core/duration-text.ts";
+import type { OpenJob } from "./job-duration.store.ts";
 import { unservedPlaces, unservedText } from "./unserved-places.ts";
-import type { OpenJob } from "./usual-duration.store.ts";
 
 /** Far longer than claiming a job takes: a claim is answered within milliseconds after the job's insertion. */
 const unmovedMs = 15 * 60_000;

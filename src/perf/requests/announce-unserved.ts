@@ -3,8 +3,8 @@ import type { Clock } from "#core/clock.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { collectorViews } from "../collectors/collector-views.ts";
 import type { LabTimes } from "../lab-times.ts";
+import { openJobs } from "./job-duration.store.ts";
 import { type UnservedPlace, unservedPlaces } from "./unserved-places.ts";
-import { openJobs } from "./usual-duration.store.ts";
 
 /** Returns the targets and sets for which jobs wait while no collector in duty may take them. */
 export async function readUnservedPlaces(

@@ -19,7 +19,7 @@ import {
 /** A request by a person, or by the farm itself, to measure an artifact. */
 interface Requested extends Request {
   readonly artifact: StoredArtifact;
-  /** Undefined: the usual parent. Null: there is no comparison, and no parent is measured. */
+  /** Undefined: the default parent. Null: there is no comparison, and no parent is measured. */
   readonly parent: StoredArtifact | null | undefined;
   readonly kind: StoredRequest["kind"];
   readonly pr: number | null;

@@ -38,7 +38,7 @@ const defaultEveryMs = 30_000;
 /** A server that died is replaced after this time. */
 const defaultLeaseMs = 15_000;
 const dayMs = 24 * 60 * 60 * 1_000;
-/** R14. A job that nobody has taken for so long is given up, too. */
+/** R14. A job that no collector has taken for this time ends, too. */
 const defaultKeepJobsMs = 30 * dayMs;
 const removeEveryMs = 10 * 60_000;
 
@@ -134,20 +134,20 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
 
   const listening = await db.listen(benchmarkChannel, wake);
   // Often enough to keep the lease, and to take over the lease of a dead server.
-  const beatMs = Math.min(everyMs, leaseMs / 3);
-  const beat = () => {
+  const timerMs = Math.min(everyMs, leaseMs / 3);
+  const renewOrWake = () => {
     if (Date.now() - lookedAt >= everyMs) wake();
     else void step("hold the duty", keepOrTake);
   };
   // Sources are read while the farm is idle, too.
-  const endBeat = startPacedTimer(beatMs, services.idle, beat, everyMs);
+  const stopTimer = startPacedTimer(timerMs, services.idle, renewOrWake, everyMs);
   wake();
 
   return {
     async stop() {
       if (isStopped) return;
       isStopped = true;
-      endBeat();
+      stopTimer();
       await listening.stop();
       await working;
       await looking;

@@ -13,18 +13,18 @@ import { whichToStart } from "./which-to-start.ts";
 /**
  * Starts the next request: inserts all its jobs and sets it to in progress, or does neither.
  *
- * `tell` gets the request before anything can fail. Undefined: no request may start now.
+ * `onChosen` gets the request before anything can fail. Undefined: no request may start now.
  */
 export async function enqueueNext(
   tx: Tx,
   name: string,
   now: Date,
-  passOver: ReadonlySet<string>,
-  tell: (id: BenchmarkRequestId) => void = () => {},
+  skipped: ReadonlySet<string>,
+  onChosen: (id: BenchmarkRequestId) => void = () => {},
 ): Promise<BenchmarkRequestId | undefined> {
   const suite = await lockSuite(tx, name);
   if (suite === undefined) return undefined;
-  const open = (await openRequests(tx, name)).filter(({ id }) => !passOver.has(id));
+  const open = (await openRequests(tx, name)).filter(({ id }) => !skipped.has(id));
   if (!open.some(({ state }) => state === "artifacts-ready")) return undefined;
   const isAlone = suite.definition.requestsAtOnce === 1;
   const waiting = isAlone ? [] : await jobsWaiting(tx, name);
@@ -45,7 +45,7 @@ export async function enqueueNext(
     },
   );
   if (next === undefined) return undefined;
-  tell(next.id);
+  onChosen(next.id);
   if (!(await changeState(tx, next.id, "artifacts-ready", "in-progress", now))) {
     throw new Fault("aborted", `benchmark request ${next.id} was changed by somebody else`);
   }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { estimateRequests, type JobAhead, usualDurations, usualOf } from "./estimate-requests.ts";
+import { estimateRequests, type JobAhead, medianDurations, usualOf } from "./estimate-requests.ts";
 
 const now = new Date("2026-06-01T00:00:00Z");
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1_000).toISOString();
@@ -121,7 +121,7 @@ describe("what is usual", () => {
 
   test("is taken from others of its section and target where nobody ever ran it", () => {
     const { optional: _, startedAt: __, ...like } = job(0);
-    const usual = usualDurations([{ ...like, seconds: [10] }]);
+    const usual = medianDurations([{ ...like, seconds: [10] }]);
 
     expect(usual(like)?.seconds).toBe(10);
     expect(usual({ ...like, profile: "emit" })?.seconds).toBe(10);

@@ -1,6 +1,6 @@
 import type { Estimate } from "#api/benchmark-request.ts";
 import type { CollectorView } from "#api/collector.ts";
-import type { JobLike, Lasted } from "./usual-duration.store.ts";
+import type { JobLike, Lasted } from "./job-duration.store.ts";
 
 /** In seconds: the median of the last similar jobs, and the range of nine in ten of them. */
 interface Usual {
@@ -38,7 +38,7 @@ export function usualOf(seconds: readonly number[]): Usual | undefined {
 }
 
 /** Returns the usual duration of a job; for an unknown job, that of another job of its section and target. */
-export function usualDurations(lasted: readonly Lasted[]): (job: JobLike) => Usual | undefined {
+export function medianDurations(lasted: readonly Lasted[]): (job: JobLike) => Usual | undefined {
   const own = new Map(lasted.map((each) => [likeKey(each), usualOf(each.seconds)]));
   const near = (job: JobLike) =>
     usualOf(

@@ -9,9 +9,16 @@ import {
   estimateRequests,
   type JobAhead,
   lanesOf,
+  medianDurations,
   type RequestAhead,
-  usualDurations,
 } from "./estimate-requests.ts";
+import {
+  durationsOfLike,
+  type JobLike,
+  lastMovements,
+  type OpenJob,
+  openJobs,
+} from "./job-duration.store.ts";
 import { orderRequests, type Placed } from "./order-requests.ts";
 import { ownJobs } from "./plan-request.ts";
 import { type BenchmarkRequestId, type OpenRequest, openRequests } from "./request.store.ts";
@@ -24,13 +31,6 @@ import {
   requestSummaries,
 } from "./request-page.store.ts";
 import { unservedPlaces, unservedText } from "./unserved-places.ts";
-import {
-  durationsOfLike,
-  type JobLike,
-  lastMovements,
-  type OpenJob,
-  openJobs,
-} from "./usual-duration.store.ts";
 
 const recentRequests = 20;
 
@@ -97,7 +97,7 @@ async function readQueue(tx: Tx, collectors: readonly CollectorView[], now: Date
     const like = { suite, section, target, backend, profile, set, pairs };
     likes.set(JSON.stringify(like), like);
   }
-  const usual = usualDurations(await durationsOfLike(tx, [...likes.values()]));
+  const usual = medianDurations(await durationsOfLike(tx, [...likes.values()]));
   const atOnce = new Map(suites.map(({ name, definition }) => [name, definition.requestsAtOnce]));
   const estimates = estimateRequests(
     ahead,
@@ -155,7 +155,7 @@ export async function readRequest(
   if (summary === undefined) return undefined;
   const jobs = await jobsForPage(tx, id);
   const likes = jobs.map((job) => likeOf(summary.suite, job));
-  const usual = usualDurations(await durationsOfLike(tx, distinct(likes)));
+  const usual = medianDurations(await durationsOfLike(tx, distinct(likes)));
   const queue = summary.endedAt === null ? await readQueue(tx, collectors, now) : undefined;
   const place = queue?.placed.find(({ request }) => request.id === id);
   return {

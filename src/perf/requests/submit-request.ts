@@ -43,7 +43,7 @@ export async function submitRequest(
   const known = await findSuite(db, request.suite);
   if (known === undefined) throw await noSuite(db, request.suite);
   requireWords(known.definition, request);
-  const submitted = { ...request, ...(await lookForUnknown(services, known, request)) };
+  const submitted = { ...request, ...(await resolveUnknownTags(services, known, request)) };
   const parts = Object.values(submitted.tarballs ?? {});
   const missing = await services.missingBlobs(parts);
   if (missing.length > 0 && !submitted.waitForArtifacts) {
@@ -101,7 +101,7 @@ export async function submitRequest(
  *
  * Returns the tags under which the farm knows the artifacts: for a commit, for example, a prefix of the requested id.
  */
-async function lookForUnknown(
+async function resolveUnknownTags(
   { db, clock, sources }: SubmitServices,
   suite: StoredSuite,
   { artifact, parent, tarballs, waitForArtifacts }: Submitted,
@@ -245,10 +245,10 @@ function requireNames(
   known: readonly string[],
   named: readonly string[],
 ): void {
-  const strange = named.filter((name) => !known.includes(name));
-  if (strange.length === 0) return;
+  const unknown = named.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
   throw new Fault(
     "invalid_argument",
-    `${suite.suite} has no ${what} ${strange.map((name) => `"${name}"`).join(", ")}; it has ${[...new Set(known)].toSorted().join(", ")}`,
+    `${suite.suite} has no ${what} ${unknown.map((name) => `"${name}"`).join(", ")}; it has ${[...new Set(known)].toSorted().join(", ")}`,
   );
 }

@@ -1,5 +1,5 @@
 import type { CollectorView } from "#api/collector.ts";
-import type { OpenJob } from "./usual-duration.store.ts";
+import type { OpenJob } from "./job-duration.store.ts";
 
 /** A target and set for which jobs wait while no collector in duty may take them. */
 export interface UnservedPlace {

@@ -10,7 +10,7 @@ import { together } from "#db/together.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import { explainRefusal } from "../jobs/explain-refusal.ts";
 import { jobCases } from "../jobs/job-cases.ts";
-import { extendLease, jobStanding, recordError } from "../jobs/job-in-hand.store.ts";
+import { extendLease, jobStanding, recordError } from "../jobs/leased-job.store.ts";
 import type { LabTimes } from "../lab-times.ts";
 import { deriveResult, insertIterations, insertPairs } from "./figures.store.ts";
 import { figuresInOrder } from "./figures-in-order.ts";
@@ -76,7 +76,7 @@ export function testReports(parts: {
             : insertPairs(tx, { ...taken, againstId, purpose }, figures.pairs),
           report.error === undefined
             ? undefined
-            : recordError(tx, { ...taken, ...saidOf(report, report.error) }, now),
+            : recordError(tx, { ...taken, ...failureOf(report, report.error) }, now),
         ]);
         return { iterations, pairs };
       });
@@ -153,6 +153,6 @@ function refuseRepeated(what: string, numbers: readonly number[]): void {
     throw new Fault("invalid_argument", `two have the same number: each ${what} is told once`);
 }
 
-function saidOf(report: Report, error: string) {
+function failureOf(report: Report, error: string) {
   return { benchmark: report.case.benchmark, message: keepableText(error, longestError) };
 }

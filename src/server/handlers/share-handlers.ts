@@ -9,7 +9,7 @@ import { Fault } from "#core/fault.ts";
 import type { SharedObject } from "#core/shared-object.ts";
 import { graphSummary } from "#graphs/graph-summary.store.ts";
 import { comparisonCache } from "#perf/history/comparison-cache.ts";
-import { askComparison } from "#perf/history/read-comparison.ts";
+import { resolveComparison } from "#perf/history/read-comparison.ts";
 import { logAnswer } from "../http/log-answer.ts";
 import { logPositionOf } from "../http/log-position.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
@@ -61,7 +61,7 @@ export function shareHandlers(services: HandlerServices): HandlersFor<typeof sha
     },
     async shareComparison({ body: { expiresInMs, ...query }, caller }) {
       requireGrant(caller, "read", wholeFarm);
-      const { before, after, metric } = await askComparison(db, query);
+      const { before, after, metric } = await resolveComparison(db, query);
       const object = {
         kind: "comparison",
         suite: query.suite,

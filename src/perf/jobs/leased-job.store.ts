@@ -9,9 +9,9 @@ import type { AfterJob } from "./decide-end.ts";
  * Locks the collector's row first, then the job's, in the same order everywhere. Changes nothing, and finds no job,
  * when another process acts for the collector.
  */
-function speaker({ collector, incarnation }: Omit<JobHolder, "epoch">, now: Date) {
+function currentProcess({ collector, incarnation }: Omit<JobHolder, "epoch">, now: Date) {
   return sql`
-    speaker as (
+    current_process as (
       update collector
       set last_heartbeat_at = greatest(last_heartbeat_at, ${now}), told_silent_at = null
       where name = ${collector} and incarnation = ${incarnation}
@@ -42,12 +42,12 @@ export async function extendLease(
   const [held] = await tx.many(
     Extended,
     sql`
-      with ${speaker(holder, now)}
+      with ${currentProcess(holder, now)}
       update benchmark_job as job
       set lease_until = greatest(job.lease_until, ${until})
-      from speaker join benchmark_environment as environment using (fingerprint)
+      from current_process join benchmark_environment as environment using (fingerprint)
       where job.id = ${id} and job.state = 'in-progress' and job.epoch = ${holder.epoch}
-        and job.collector_name = speaker.name and job.incarnation = speaker.incarnation
+        and job.collector_name = current_process.name and job.incarnation = current_process.incarnation
       returning job.artifact_id as "artifactId", job.against_id as "againstId", job.purpose,
                 environment.id as "environmentId"
     `,
@@ -64,12 +64,12 @@ const Standing = z.object({
   maxAttempts: z.number(),
   artifactId: z.number(),
   suite: z.string(),
-  /** The principal of the collector. */
-  speaker: z.string().nullable(),
+  /** The process that acts for the named collector now; null when there is none. */
+  currentIncarnation: z.string().nullable(),
 });
 export type JobStanding = z.infer<typeof Standing>;
 
-/** Returns the state of a job, and the principal of the named collector. */
+/** Returns the state of a job, and the current process of the named collector. */
 export async function jobStanding(
   tx: Tx,
   id: string,
@@ -80,7 +80,7 @@ export async function jobStanding(
     sql`
       select job.state, job.epoch, job.collector_name as collector, job.incarnation, job.attempts,
              job.max_attempts as "maxAttempts", job.artifact_id as "artifactId", version.suite,
-             (select incarnation from collector where name = ${collector}) as speaker
+             (select incarnation from collector where name = ${collector}) as "currentIncarnation"
       from benchmark_job as job join benchmark_suite_version as version on version.digest = job.suite_digest
       where job.id = ${id}
     `,
@@ -101,11 +101,11 @@ export async function lockStanding(
   const [standing] = await tx.many(
     Standing,
     sql`
-      with ${speaker(holder, now)}
+      with ${currentProcess(holder, now)}
       select job.state, job.epoch, job.collector_name as collector, job.incarnation, job.attempts,
              job.max_attempts as "maxAttempts", job.artifact_id as "artifactId", version.suite,
-             speaker.incarnation as speaker
-      from speaker, benchmark_job as job
+             current_process.incarnation as "currentIncarnation"
+      from current_process, benchmark_job as job
         join benchmark_suite_version as version on version.digest = job.suite_digest
       where job.id = ${id}
       for no key update of job
