@@ -5,7 +5,7 @@ import type { CollectorOperations } from "./collector-operations.ts";
 import type { CollectorConfig } from "./config.ts";
 import type { LabConnection } from "./lab-connection.ts";
 import type { LabContact } from "./lab-contact.ts";
-import type { Memory } from "./remembered.ts";
+import type { Memory } from "./saved-state.ts";
 import type { Spool } from "./spool.ts";
 
 /** The parts of a collector. */

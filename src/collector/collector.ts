@@ -13,7 +13,7 @@ import { refuseTarget } from "./refuse-target.ts";
 import { runJob } from "./run-job.ts";
 import { selfTest, selfTestRequest } from "./self-test.ts";
 import { selfTestDue } from "./self-test-due.ts";
-import { mayDoLater, standingOf } from "./standing.ts";
+import { mayRegisterLater, standingOf } from "./standing.ts";
 import { endsForUpdate } from "./update.ts";
 
 /** The reason why a collector ended by itself. */
@@ -32,14 +32,14 @@ export class Collector implements Service {
   readonly #wanted = new AbortController();
   readonly #now = new AbortController();
   readonly #startedAt: Date;
-  #told: { readonly facts: string; readonly welcome: CollectorWelcome } | undefined;
+  #registered: { readonly facts: string; readonly welcome: CollectorWelcome } | undefined;
   #because: string | null = null;
   #failures = 0;
   #loop: Promise<void> = Promise.resolve();
-  #tellOver: (over: CollectorOver) => void = () => {};
+  #reportEnd: (over: CollectorOver) => void = () => {};
   /** Resolves when it ends without a call of `stop`. */
   readonly over = new Promise<CollectorOver>((resolve) => {
-    this.#tellOver = resolve;
+    this.#reportEnd = resolve;
   });
 
   constructor(parts: CollectorParts) {
@@ -67,13 +67,13 @@ export class Collector implements Service {
       try {
         const over = await this.#turn();
         failures = 0;
-        if (over) return this.#tellOver(over);
+        if (over) return this.#reportEnd(over);
       } catch (reason) {
         if (signal.aborted) return;
-        if (!this.#told && !mayDoLater(reason)) {
-          return this.#tellOver({ kind: "refused", why: messageOf(reason) });
+        if (!this.#registered && !mayRegisterLater(reason)) {
+          return this.#reportEnd({ kind: "refused", why: messageOf(reason) });
         }
-        if (standingOf(reason) === "lost") return this.#tellOver(replacedBy(reason));
+        if (standingOf(reason) === "lost") return this.#reportEnd(replacedBy(reason));
         this.#parts.contact.failed(reason, "the server gives no work");
         await rest(backoffMs(++failures, Math.random()), signal);
       }
@@ -83,7 +83,7 @@ export class Collector implements Service {
   /** Runs one job, or requests one once. */
   async #turn(): Promise<CollectorOver | undefined> {
     const { lab, config, contact, spool, clock } = this.#parts;
-    const welcome = await this.#introduce();
+    const welcome = await this.#registerOnce();
     const requestedAtMs = performance.now();
     const {
       job,
@@ -116,29 +116,29 @@ export class Collector implements Service {
   }
 
   /** Registers, and registers again when the machine has changed, because figures belong to a fingerprint. */
-  async #introduce(): Promise<CollectorWelcome> {
+  async #registerOnce(): Promise<CollectorWelcome> {
     const environment = await this.#parts.bench.facts();
     const facts = canonicalJson(environment);
-    if (this.#told?.facts === facts) return this.#told.welcome;
-    if (this.#told) this.#parts.logger.warn({ environment }, "the machine has changed");
-    return this.#hello(environment);
+    if (this.#registered?.facts === facts) return this.#registered.welcome;
+    if (this.#registered) this.#parts.logger.warn({ environment }, "the machine has changed");
+    return this.#register(environment);
   }
 
-  async #hello(environment: EnvironmentFacts): Promise<CollectorWelcome> {
+  async #register(environment: EnvironmentFacts): Promise<CollectorWelcome> {
     const { lab, config, logger } = this.#parts;
     const welcome = await lab.hello(
       { incarnation: this.#incarnation, version: config.version, environment },
       this.#wanted.signal,
     );
     refuseTarget(config, welcome);
-    if (!this.#told) {
+    if (!this.#registered) {
       const { fingerprint, serverVersion } = welcome;
       logger.info(
         { name: config.name, fingerprint, serverVersion },
         "the server knows the collector",
       );
     }
-    this.#told = { facts: canonicalJson(environment), welcome };
+    this.#registered = { facts: canonicalJson(environment), welcome };
     return welcome;
   }
 
@@ -226,13 +226,13 @@ export class Collector implements Service {
   async #testItself(welcome: CollectorWelcome): Promise<void> {
     const { bench, contact } = this.#parts;
     const over = new AbortController();
-    const saying = (async () => {
+    const heartbeats = (async () => {
       for (;;) {
         await rest(welcome.heartbeatMs, over.signal);
         if (over.signal.aborted) return;
         await bench
           .facts()
-          .then((facts) => this.#hello(facts))
+          .then((facts) => this.#register(facts))
           .catch((reason: unknown) => contact.failed(reason, "a hello did not arrive"));
       }
     })();
@@ -240,7 +240,7 @@ export class Collector implements Service {
       await selfTest(this.#parts, this.#incarnation, this.#wanted.signal);
     } finally {
       over.abort();
-      await saying;
+      await heartbeats;
     }
   }
 }

@@ -55,7 +55,7 @@ export const CollectorConfig = z.object({
 });
 export type CollectorConfig = z.infer<typeof CollectorConfig>;
 
-type Told = {
+type Overrides = {
   readonly [Name in keyof z.input<typeof CollectorConfig>]?:
     | z.input<typeof CollectorConfig>[Name]
     | undefined;
@@ -73,7 +73,7 @@ const CollectorEnvironment = z.object({
  * server.
  */
 export function readCollectorConfig(
-  given: Told,
+  given: Overrides,
   farm: { readonly isOnThisMachine: boolean },
   env: NodeJS.ProcessEnv = process.env,
 ): CollectorConfig {

@@ -5,7 +5,7 @@ import type { LabContact } from "./lab-contact.ts";
 import { standingOf } from "./standing.ts";
 
 /** Why the collector no longer has the job. */
-type Gone = "lost" | "cancelled";
+type LossReason = "lost" | "cancelled";
 
 /**
  * A job from its claim to its end: its lease is extended independently of other work.
@@ -20,7 +20,7 @@ export class HeldJob {
   readonly #contact: LabContact;
   readonly #over = new AbortController();
   readonly #lose = new AbortController();
-  #gone: Gone | undefined;
+  #gone: LossReason | undefined;
   readonly #beating: Promise<void>;
 
   constructor(
@@ -42,11 +42,11 @@ export class HeldJob {
     return this.#lose.signal;
   }
 
-  get gone(): Gone | undefined {
+  get gone(): LossReason | undefined {
     return this.#gone;
   }
 
-  lose(gone: Gone): void {
+  lose(gone: LossReason): void {
     this.#gone ??= gone;
     this.#lose.abort();
   }

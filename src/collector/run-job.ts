@@ -12,8 +12,8 @@ import type { HeldJob } from "./held-job.ts";
 import { leftToMeasure } from "./left-to-measure.ts";
 import { errorText, type MeasuringJob, measureCase } from "./measure-case.ts";
 import { quietMachine } from "./quiet-machine.ts";
+import { sendStoredResults } from "./send-results.ts";
 import { isTransient, standingOf } from "./standing.ts";
-import { tellResults } from "./tell-results.ts";
 
 const handedBack: JobEnd = { outcome: "handed-back", why: "the collector is being stopped" };
 
@@ -28,11 +28,15 @@ export async function runJob(
   const { lab, spool, contact, logger } = parts;
   let end = await endOf(parts, claimed, job, fingerprint, ending);
   // A job with unsent results has not ended, whatever its outcome.
-  const isTold = await tellResults(parts, job, !ending.wanted.aborted, ending.now);
-  if (!isTold) end = handedBack;
+  const areSent = await sendStoredResults(parts, job, !ending.wanted.aborted, ending.now);
+  if (!areSent) end = handedBack;
   for (let failures = 1; !job.gone; failures++) {
     try {
-      const { state } = await lab.end(job.id, { holder: job.holder, end }, lastWords(ending.now));
+      const { state } = await lab.end(
+        job.id,
+        { holder: job.holder, end },
+        signalOfLastReport(ending.now),
+      );
       contact.answered();
       if (end.outcome === "success" && state !== "success") {
         // The local record is wrong: everything that the server lacks is measured again.
@@ -56,9 +60,9 @@ export async function runJob(
 }
 
 /** The time for a last report of a collector that must end at once. */
-const lastWordsMs = 1_000;
-function lastWords(now: AbortSignal): AbortSignal {
-  return now.aborted ? AbortSignal.timeout(lastWordsMs) : new AbortController().signal;
+const lastReportMs = 1_000;
+function signalOfLastReport(now: AbortSignal): AbortSignal {
+  return now.aborted ? AbortSignal.timeout(lastReportMs) : new AbortController().signal;
 }
 
 async function endOf(
@@ -70,7 +74,7 @@ async function endOf(
 ): Promise<JobEnd> {
   const { bench, spool, memory, logger } = parts;
   // Before the test starts, stopping loses nothing; a started test gets a grace period.
-  const unbegun = AbortSignal.any([job.signal, ending.wanted]);
+  const stopsUnstarted = AbortSignal.any([job.signal, ending.wanted]);
   const placed: PlacedArtifact[] = [];
   try {
     for (const [name, kept] of spool.of(job.id)) {
@@ -78,13 +82,13 @@ async function endOf(
     }
     // Read before the results are reported, because the claim does not contain them yet.
     const kept = spool.of(job.id).map(([, each]) => each);
-    await tellResults(parts, job, false, unbegun);
+    await sendStoredResults(parts, job, false, stopsUnstarted);
     const left = leftToMeasure(claimed, kept, memory.doneOf(job.id, fingerprint));
     if (left.length === 0) return { outcome: "success" };
 
-    const got = await getArtifacts(parts, claimed, placed, unbegun);
+    const got = await getArtifacts(parts, claimed, placed, stopsUnstarted);
     if ("outcome" in got) return job.gone || !ending.wanted.aborted ? got : handedBack;
-    const lock = await parts.lock.take(unbegun, (holder) =>
+    const lock = await parts.lock.take(stopsUnstarted, (holder) =>
       logger.info({ holder }, "waits for another that measures on this machine"),
     );
     try {
@@ -142,14 +146,14 @@ async function measureAll(
   ending: Ending,
 ): Promise<JobEnd> {
   const { bench, spool, memory, logger, clock } = parts;
-  const unbegun = AbortSignal.any([job.signal, ending.wanted]);
-  const begun = AbortSignal.any([job.signal, ending.now]);
+  const stopsUnstarted = AbortSignal.any([job.signal, ending.wanted]);
+  const stopsStarted = AbortSignal.any([job.signal, ending.now]);
   const done = [...memory.doneOf(job.id, fingerprint)];
   const troubles: string[] = [];
   let isFirst = true;
   for (const each of left) {
-    if (unbegun.aborted) return handedBack;
-    const warning = await quietMachine(parts, isFirst, unbegun);
+    if (stopsUnstarted.aborted) return handedBack;
+    const warning = await quietMachine(parts, isFirst, stopsUnstarted);
     isFirst = false;
     const key = caseKey(each.case);
     logger.info({ case: key, from: each.from }, "measures");
@@ -161,14 +165,14 @@ async function measureAll(
         warning,
         async (test) => {
           await spool.keep({ jobId: job.id, fingerprint, keptAtMs: clock.now().getTime(), test });
-          await tellResults(parts, job, false, begun);
+          await sendStoredResults(parts, job, false, stopsStarted);
         },
-        begun,
+        stopsStarted,
       );
       done.push(key);
       await memory.keep({ job: { id: job.id, fingerprint, done } });
     } catch (reason) {
-      if (begun.aborted) return handedBack;
+      if (stopsStarted.aborted) return handedBack;
       // The other cases are still measured; this one continues in the job's next attempt.
       logger.error({ err: reason, case: key }, "a test could not be measured");
       troubles.push(`${key}: ${messageOf(reason)}`);

@@ -23,7 +23,7 @@ import { spread } from "./self-test-due.ts";
 import { standingOf } from "./standing.ts";
 
 /** How long the collector retries to send the result. */
-const tellMs = 10 * 60_000;
+const sendLimitMs = 10 * 60_000;
 
 export type SelfTested = Omit<ReportSelfTest, "incarnation"> & ReportedSelfTest;
 
@@ -50,7 +50,7 @@ export async function selfTest(
     const result = await compareWithItself(parts, signal);
     if (signal.aborted) return undefined;
     logger.info({ comparisons: result.comparisons, alarms: result.alarms }, "has tested itself");
-    return { ...result, ...(await tell(parts, { incarnation, ...result }, signal)) };
+    return { ...result, ...(await sendReport(parts, { incarnation, ...result }, signal)) };
   } catch (reason) {
     if (!signal.aborted) logger.warn({ reason: messageOf(reason) }, "could not test itself");
     return undefined;
@@ -229,7 +229,7 @@ export function reportOf(
   };
 }
 
-async function tell(
+async function sendReport(
   { lab, contact }: CollectorParts,
   report: ReportSelfTest,
   signal: AbortSignal,
@@ -239,8 +239,8 @@ async function tell(
     try {
       return await lab.selfTest(report, signal);
     } catch (reason) {
-      const isSpent = performance.now() - begun > tellMs;
-      if (standingOf(reason) !== "away" || isSpent || signal.aborted) throw reason;
+      const isPastLimit = performance.now() - begun > sendLimitMs;
+      if (standingOf(reason) !== "away" || isPastLimit || signal.aborted) throw reason;
       contact.failed(reason, "the self-test waits for the server");
       await rest(backoffMs(failures, Math.random()), signal);
     }

@@ -26,7 +26,7 @@ export function standingOf(reason: unknown): Standing {
 }
 
 /** Returns whether the first registration may be retried later: not for an unregistered name or a wrong token. */
-export function mayDoLater(reason: unknown): boolean {
+export function mayRegisterLater(reason: unknown): boolean {
   if (!(reason instanceof Fault)) return true;
   if (reason.code === "unauthenticated" || reason.code === "permission_denied") return false;
   return standingOf(reason) === "away";

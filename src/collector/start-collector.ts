@@ -14,7 +14,7 @@ import type { CollectorConfig } from "./config.ts";
 import type { LabConnection } from "./lab-connection.ts";
 import { LabContact } from "./lab-contact.ts";
 import { refuseTarget } from "./refuse-target.ts";
-import { Memory } from "./remembered.ts";
+import { Memory } from "./saved-state.ts";
 import { type SelfTested, selfTest } from "./self-test.ts";
 import { Spool } from "./spool.ts";
 import { thisMachine } from "./this-machine.ts";

@@ -18,11 +18,11 @@ interface Parts {
 /**
  * Sends the stored results of a job, oldest first.
  *
- * Between tests, it tries once: nothing is measured meanwhile, so an outage of the server must not block it. With
+ * Between tests, it tries once: nothing is measured during a retry, so an outage of the server must not block it. With
  * `persistently`, before a job ends, it retries until the server has all results, the job is lost, or the signal is
  * aborted. Returns whether all were sent.
  */
-export async function tellResults(
+export async function sendStoredResults(
   { lab, spool, contact, logger }: Parts,
   job: HeldJob,
   persistently: boolean,
@@ -33,7 +33,7 @@ export async function tellResults(
     for (;;) {
       if (signal.aborted || job.gone) return false;
       try {
-        await tell(kept);
+        await report(kept);
         contact.answered();
         await spool.drop(name);
         break;
@@ -52,7 +52,7 @@ export async function tellResults(
   }
   return true;
 
-  async function tell({ test }: KeptTest): Promise<void> {
+  async function report({ test }: KeptTest): Promise<void> {
     await lab.report(job.id, { ...test, holder: job.holder }, signal);
   }
 
@@ -62,7 +62,7 @@ export async function tellResults(
     const { case: testCase, error } = kept.test;
     if (error === undefined) {
       const test = { case: testCase, metrics: [], error: `its results were refused: ${why}` };
-      await tell({ ...kept, test }).catch((reason: unknown) =>
+      await report({ ...kept, test }).catch((reason: unknown) =>
         logger.error({ reason: messageOf(reason) }, "nor does it take that as an error"),
       );
     }

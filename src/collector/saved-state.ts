@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { TestCase } from "#core/test-case.ts";
 
-const Remembered = z.object({
+const SavedState = z.object({
   /** The request of the collector's last job. */
   requestId: z.uuid().optional(),
   /**
@@ -24,14 +24,14 @@ const Remembered = z.object({
   updateTried: z.object({ from: z.string(), to: z.string(), atMs: z.number() }).optional(),
   selfTestAtMs: z.number().optional(),
 });
-type Remembered = z.infer<typeof Remembered>;
+type SavedState = z.infer<typeof SavedState>;
 
 /** The state of a collector that survives a restart. Without it, some work is done twice. */
 export class Memory {
   readonly #path: string;
-  #now: Remembered;
+  #now: SavedState;
 
-  private constructor(path: string, now: Remembered) {
+  private constructor(path: string, now: SavedState) {
     this.#path = path;
     this.#now = now;
   }
@@ -42,11 +42,11 @@ export class Memory {
     return new Memory(path, parsed(text));
   }
 
-  get now(): Remembered {
+  get now(): SavedState {
     return this.#now;
   }
 
-  async keep(change: Partial<Remembered>): Promise<void> {
+  async keep(change: Partial<SavedState>): Promise<void> {
     this.#now = { ...this.#now, ...change };
     await writeFile(`${this.#path}.part`, JSON.stringify(this.#now));
     await rename(`${this.#path}.part`, this.#path);
@@ -59,9 +59,9 @@ export class Memory {
   }
 }
 
-function parsed(text: string): Remembered {
+function parsed(text: string): SavedState {
   try {
-    return Remembered.parse(JSON.parse(text));
+    return SavedState.parse(JSON.parse(text));
   } catch {
     return {};
   }
