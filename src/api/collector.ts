@@ -120,13 +120,13 @@ export const ClaimBenchmarkJob = z
   .meta({ id: "ClaimBenchmarkJob" });
 export type ClaimBenchmarkJob = z.infer<typeof ClaimBenchmarkJob>;
 
-/** A case in doubt, for a confirming job: the metrics that seem changed, and their directions. */
-export const Doubt = z.object({
+/** A metric of a case that seems changed, and its direction: for a job that confirms it. */
+export const ChangeToConfirm = z.object({
   case: TestCase,
   metric: z.string(),
   direction: z.enum(["regressed", "improved"]),
 });
-export type Doubt = z.infer<typeof Doubt>;
+export type ChangeToConfirm = z.infer<typeof ChangeToConfirm>;
 
 /** An artifact for a collector: the component for the job's backend. Parsed by artifacts/component.ts. */
 const ArtifactToGet = z.object({ tag: z.string(), component: z.unknown() });
@@ -152,7 +152,7 @@ export const ClaimedBenchmarkJob = z.object({
       iterations: z.object({ after: z.number().int(), count: z.number().int() }).optional(),
     }),
   ),
-  doubts: z.array(Doubt),
+  doubts: z.array(ChangeToConfirm),
   leaseMs: z.number().int(),
 });
 export type ClaimedBenchmarkJob = z.infer<typeof ClaimedBenchmarkJob>;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { CaseComparison, MetricSummary, MissingCase } from "#api/benchmark-comparison.ts";
 import { caseKey } from "#core/test-case.ts";
+import { changesToConfirm } from "./changes-to-confirm.ts";
 import { compareArtifacts } from "./compare-artifacts.ts";
-import { doubtsOf } from "./doubts-of.ts";
 import {
   aCase,
   instructions,
@@ -189,7 +189,7 @@ describe("noisy metrics", () => {
         evidence: { by: "pairs", pairs: 10, confirmed: null },
       },
     ]);
-    expect(doubtsOf(cases)).toEqual([{ case: aCase(), metric: "time" }]);
+    expect(changesToConfirm(cases)).toEqual([{ case: aCase(), metric: "time" }]);
   });
 
   test("need no confirmation after a rerun", () => {
@@ -198,7 +198,7 @@ describe("noisy metrics", () => {
       const { cases } = compared({ ...noisy, pairs: [pairedTimes(0.1), rerun] });
 
       expect(cases[0]?.verdict).toBe(shift === 0.1 ? "regressed" : "undecided");
-      expect(doubtsOf(cases)).toEqual([]);
+      expect(changesToConfirm(cases)).toEqual([]);
     }
   });
 
@@ -246,7 +246,7 @@ describe("noisy metrics", () => {
     expect(alone).toMatchObject({ verdict: "regressed" });
     expect(among).toMatchObject({ verdict: "undecided", relevant: false });
     expect(among?.warnings.join()).toContain("not significant after adjustment");
-    expect(doubtsOf(among === undefined ? [] : [among])).toHaveLength(1);
+    expect(changesToConfirm(among === undefined ? [] : [among])).toHaveLength(1);
   });
 });
 

@@ -17,7 +17,7 @@ interface PairsOfMetric {
   readonly rerun: readonly Pair[];
 }
 
-/** Returns the pairs of the wanted machine if there are any, otherwise those of the first machine that has some. */
+/** Returns the pairs of the requested machine if there are any, otherwise those of the first machine that has some. */
 export function pairsOfMetric(
   matched: MatchedCase,
   metric: string,

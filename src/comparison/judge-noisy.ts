@@ -61,7 +61,7 @@ export function judgeNoisy(
   };
 }
 
-/** Returns whether pairs claim a change at all: then a rerun is worth its time, even if warnings weaken the claim. */
+/** Returns whether pairs claim a change at all: then a rerun is useful, even if warnings weaken the claim. */
 export function claimsChange(
   evidence: {
     readonly pairs: number;

@@ -32,7 +32,7 @@ export function addPlainCase(plain: PlainCases, matched: MatchedCase, metric: Me
   if (a === undefined || b === undefined || !Number.isFinite(a) || !Number.isFinite(b))
     return false;
   const isHint = metric.nature === "noisy" || !metric.decides;
-  if (!isHint && !isSurelyUntold(a, b, metric)) return false;
+  if (!isHint && !isSurelyUnreported(a, b, metric)) return false;
   plain.count += 1;
   plain.before += a;
   plain.after += b;
@@ -40,7 +40,7 @@ export function addPlainCase(plain: PlainCases, matched: MatchedCase, metric: Me
   return true;
 }
 
-function isSurelyUntold(a: number, b: number, { nature }: Metric): boolean {
+function isSurelyUnreported(a: number, b: number, { nature }: Metric): boolean {
   if (a === b) return true;
   // A little lower, because the comparison may round differently.
   return nature === "deterministic" && Math.abs(b - a) < 0.999 * leastThreshold * Math.abs(a);

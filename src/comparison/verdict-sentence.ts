@@ -51,7 +51,7 @@ export function verdictSentence(
     ),
   ];
   const lead = `${leads[overallDirection(report)]}${parts.length > 0 ? `: ${parts.join("; ")}` : ""}.`;
-  const aside = asides.length > 0 ? ` ${capital(asides.join("; "))}.` : "";
+  const aside = asides.length > 0 ? ` ${capitalised(asides.join("; "))}.` : "";
   return `${lead}${aside}${attentionText(summaries, report)}`;
 }
 
@@ -119,7 +119,7 @@ function sumOf(summaries: readonly MetricSummary[], what: "undecided" | "unlikeM
   return summaries.reduce((sum, summary) => sum + summary[what], 0);
 }
 
-function capital(text: string): string {
+function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 

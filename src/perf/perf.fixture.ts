@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { JobPurpose, RequestKind, RequestState } from "#api/benchmark-request.ts";
-import type { ClaimedBenchmarkJob, Doubt, JobHolder } from "#api/collector.ts";
+import type { ChangeToConfirm, ClaimedBenchmarkJob, JobHolder } from "#api/collector.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
@@ -151,7 +151,7 @@ interface WantedJob {
   readonly profile?: string;
   readonly set?: number;
   readonly benchmarks?: readonly string[];
-  readonly doubts?: readonly Doubt[];
+  readonly doubts?: readonly ChangeToConfirm[];
   readonly optional?: boolean;
   readonly maxAttempts?: number;
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
+import { changesToConfirm } from "#comparison/changes-to-confirm.ts";
 import { type ComparedArtifacts, compareArtifacts } from "#comparison/compare-artifacts.ts";
-import { doubtsOf } from "#comparison/doubts-of.ts";
 import type { MeasuredCase, PairedCase } from "#comparison/measured.ts";
 import type { Metric } from "#core/benchmark-metric.ts";
 import { Fault } from "#core/fault.ts";
@@ -55,7 +55,7 @@ export async function compareLocally(
     }
     const { measureBetween } = await import("./measure-between.ts");
     pairs = await measureBetween(session, places, sides, options, (taken) =>
-      doubtsOf(compareSides(sides, undefined, undefined, taken).cases),
+      changesToConfirm(compareSides(sides, undefined, undefined, taken).cases),
     );
   }
   const comparison = compareSides(sides, options.metric, across, pairs);

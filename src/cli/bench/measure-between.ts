@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Doubt } from "#comparison/doubts-of.ts";
+import type { ChangeToConfirm } from "#comparison/changes-to-confirm.ts";
 import type { PairedCase } from "#comparison/measured.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
@@ -24,7 +24,7 @@ type PairsOfCase = PairedCase & { readonly pairs: readonly MeasuredPair[] };
 interface ToPair {
   readonly case: TestCase;
   readonly purpose: PairedCase["purpose"];
-  readonly doubts?: readonly Doubt[] | undefined;
+  readonly doubts?: readonly ChangeToConfirm[] | undefined;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function measureBetween(
   places: BenchPlaces,
   [before, after]: readonly [Side, Side],
   options: CompareOptions,
-  doubtsOf: (pairs: readonly PairedCase[]) => readonly Doubt[],
+  changesToConfirm: (pairs: readonly PairedCase[]) => readonly ChangeToConfirm[],
 ): Promise<PairedCase[]> {
   const suite = await localSuite(options.suite ?? after.files[0].suite, process.cwd());
   const cases = commonCases(before, after).filter(
@@ -49,7 +49,7 @@ export async function measureBetween(
       takePairs(session, { suite, parent, child, bench, wanted });
     try {
       const first = await take(cases.map((testCase) => ({ case: testCase, purpose: "paired" })));
-      const again = await take(doubtfulCases(doubtsOf(first)));
+      const again = await take(casesToConfirm(changesToConfirm(first)));
       const measured = [...first, ...again];
       await keepPairs(places, suite.suite, before.tag, after.tag, measured);
       return measured;
@@ -60,9 +60,9 @@ export async function measureBetween(
   });
 }
 
-/** Returns one entry for each case, with all of its doubts. */
-function doubtfulCases(doubts: readonly Doubt[]): ToPair[] {
-  const byCase = new Map<string, Doubt[]>();
+/** Returns one entry for each case, with all of its changes to confirm. */
+function casesToConfirm(doubts: readonly ChangeToConfirm[]): ToPair[] {
+  const byCase = new Map<string, ChangeToConfirm[]>();
   for (const doubt of doubts) {
     const key = caseKey(doubt.case);
     byCase.set(key, [...(byCase.get(key) ?? []), doubt]);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Doubt } from "#api/collector.ts";
+import { ChangeToConfirm } from "#api/collector.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { RegisteredCollector } from "../collectors/collector.store.ts";
@@ -50,7 +50,7 @@ const FoundJob = StoredSlice.extend({
   requestId: z.string(),
   suite: z.string(),
   suiteDigest: z.string(),
-  doubts: z.array(Doubt).nullable(),
+  doubts: z.array(ChangeToConfirm).nullable(),
   state: z.enum(["queued", "in-progress"]),
   attempts: z.number(),
   maxAttempts: z.number(),

@@ -1,5 +1,5 @@
 import type { JobPurpose } from "#api/benchmark-request.ts";
-import type { ClaimedBenchmarkJob, Doubt } from "#api/collector.ts";
+import type { ChangeToConfirm, ClaimedBenchmarkJob } from "#api/collector.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import { type JobSlice, planCases } from "#suites/plan-cases.ts";
 import type { Suite } from "#suites/suite.ts";
@@ -7,7 +7,7 @@ import type { Suite } from "#suites/suite.ts";
 /** The parts of a job that define what to measure. */
 interface PlannedWork extends JobSlice {
   readonly purpose: JobPurpose;
-  readonly doubts: readonly Doubt[] | null;
+  readonly doubts: readonly ChangeToConfirm[] | null;
 }
 
 /** Returns all cases of a job; for a confirming job, the doubtful ones. */

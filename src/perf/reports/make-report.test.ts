@@ -13,9 +13,9 @@ import {
   storeLine,
   storePairs,
 } from "../history/history.fixture.ts";
-import { resolveComparison, readComparison } from "../history/read-comparison.ts";
+import { readComparison, resolveComparison } from "../history/read-comparison.ts";
 import { aSuite, emptyLab, labEpoch, storeJob, storeRequest, storeSuite } from "../perf.fixture.ts";
-import { doubtsOf, makeReport } from "./make-report.ts";
+import { changesToConfirm, makeReport } from "./make-report.ts";
 import { readReport } from "./read-report.ts";
 
 const db = await freshDb();
@@ -219,7 +219,7 @@ describe("doubts", () => {
       const { request, child, parent } = await twoDays();
       await storePairs(db, { child, parent, metric, pairs: pairs(factor) });
 
-      expect(await db.transaction((tx) => doubtsOf(tx, request))).toEqual([
+      expect(await db.transaction((tx) => changesToConfirm(tx, request))).toEqual([
         { case: aCase(), metric, direction },
       ]);
     },
@@ -231,7 +231,7 @@ describe("doubts", () => {
     await storePairs(db, of);
     await storePairs(db, { ...of, purpose: "confirm" });
 
-    expect(await db.transaction((tx) => doubtsOf(tx, request))).toEqual([]);
+    expect(await db.transaction((tx) => changesToConfirm(tx, request))).toEqual([]);
     await make(request);
     const { changes } = await readReport(db, request, undefined);
     expect(changes).toMatchObject([
@@ -243,7 +243,7 @@ describe("doubts", () => {
     const { request, child, parent } = await twoDays();
     await storePairs(db, { child, parent, metric: "wall-time", pairs: pairs(1) });
 
-    expect(await db.transaction((tx) => doubtsOf(tx, request))).toEqual([]);
-    expect(await db.transaction((tx) => doubtsOf(tx, randomUUID()))).toEqual([]);
+    expect(await db.transaction((tx) => changesToConfirm(tx, request))).toEqual([]);
+    expect(await db.transaction((tx) => changesToConfirm(tx, randomUUID()))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { CaseComparison, Report } from "#api/benchmark-comparison.ts";
-import type { Doubt } from "#api/collector.ts";
-import { doubtsOf as doubtfulCases } from "#comparison/doubts-of.ts";
+import type { ChangeToConfirm } from "#api/collector.ts";
+import { changesToConfirm as unconfirmedChanges } from "#comparison/changes-to-confirm.ts";
 import { reportMarkdown } from "#comparison/report-markdown.ts";
 import { statedChange } from "#comparison/summarise.ts";
 import { overallDirection, verdictSentence } from "#comparison/verdict-sentence.ts";
@@ -15,12 +15,15 @@ import { findSuite } from "../suites.store.ts";
 import { artifactsOfRequest, keepReport, requestedOf, requestToReport } from "./report.store.ts";
 
 /** Returns verdicts of a request's pairs that need an independent rerun. */
-export async function doubtsOf(tx: Tx, requestId: string): Promise<z.infer<typeof Doubt>[]> {
+export async function changesToConfirm(
+  tx: Tx,
+  requestId: string,
+): Promise<z.infer<typeof ChangeToConfirm>[]> {
   const compared = await compareRequest(tx, requestId);
   if (compared === undefined) return [];
   const better = new Map(compared.metrics.map((metric) => [metric.name, metric.better]));
   const doubted = new Set(
-    doubtfulCases(compared.cases, compared.suite.pairs.rounds).map((each) =>
+    unconfirmedChanges(compared.cases, compared.suite.pairs.rounds).map((each) =>
       JSON.stringify([each.case, each.metric]),
     ),
   );
@@ -65,7 +68,7 @@ export async function makeReport(tx: Tx, requestId: string, now: Date): Promise<
   await keepReport(tx, report);
 }
 
-export const reportHooks: RequestHooks = { doubtsOf, makeReport };
+export const reportHooks: RequestHooks = { changesToConfirm, makeReport };
 
 /** Relevant ones of metrics that decide, the largest first; a change from zero is the largest. */
 function relevantFirst(

@@ -21,7 +21,7 @@ interface RequestServices {
 const mostReportFailures = 3;
 
 const withoutReport: RequestHooks = {
-  doubtsOf: async () => [],
+  changesToConfirm: async () => [],
   makeReport: async (tx, id, now) => {
     const request = await findRequest(tx, BenchmarkRequestId.parse(id));
     if (request === undefined) return;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { AddCollector, type Doubt } from "#api/collector.ts";
+import { AddCollector, type ChangeToConfirm } from "#api/collector.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
@@ -92,7 +92,7 @@ describe("a request ends", () => {
   });
 
   test("after doubts were measured again, once, with one report", async () => {
-    const doubt: z.infer<typeof Doubt> = {
+    const doubt: z.infer<typeof ChangeToConfirm> = {
       case: {
         section: "compile",
         benchmark: "gamma",
@@ -106,7 +106,10 @@ describe("a request ends", () => {
     };
     const reports: string[] = [];
     const { service, id } = await started({
-      doubtsOf: async () => [doubt, { ...doubt, case: { ...doubt.case, scenario: "incremental" } }],
+      changesToConfirm: async () => [
+        doubt,
+        { ...doubt, case: { ...doubt.case, scenario: "incremental" } },
+      ],
       makeReport: async (_, request) => {
         reports.push(request);
       },
@@ -127,7 +130,7 @@ describe("a request ends", () => {
   test("even when its report cannot be made, after a few tries, and says so in the log", async () => {
     let tries = 0;
     const { service, id } = await started({
-      doubtsOf: async () => [],
+      changesToConfirm: async () => [],
       makeReport: async () => {
         tries++;
         throw new Error("no report today");

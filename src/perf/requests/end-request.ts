@@ -25,7 +25,7 @@ export async function endRequest(
   const follows = requestConsequence(request.artifactId, await jobsOfRequest(tx, id));
   if (follows === "wait") return "goes-on";
   if (follows === "ask-doubts" && request.parentId !== null) {
-    const doubts = await hooks.doubtsOf(tx, id);
+    const doubts = await hooks.changesToConfirm(tx, id);
     const jobs = confirmingJobs(suite.definition, doubts, request.artifactId, request.parentId);
     if (jobs.length > 0) {
       await insertJobs(tx, id, jobs, {

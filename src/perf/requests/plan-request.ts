@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import type { JobPurpose } from "#api/benchmark-request.ts";
-import type { Doubt } from "#api/collector.ts";
+import type { ChangeToConfirm } from "#api/collector.ts";
 import { caseKey, type Section } from "#core/test-case.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import { planCases, setOf } from "#suites/plan-cases.ts";
@@ -26,7 +26,7 @@ export interface NewJob extends PlannedJob {
   readonly againstId: number | null;
   readonly purpose: z.infer<typeof JobPurpose>;
   readonly runs: number | null;
-  readonly doubts?: readonly z.infer<typeof Doubt>[];
+  readonly doubts?: readonly z.infer<typeof ChangeToConfirm>[];
   /** All of it has results already: the job ends when it is created. */
   readonly done: boolean;
 }
@@ -94,11 +94,11 @@ export function planRequest(
 /** Returns the jobs of an independent rerun, one for each slice with a doubtful verdict. */
 export function confirmingJobs(
   suite: Suite,
-  doubts: readonly z.infer<typeof Doubt>[],
+  doubts: readonly z.infer<typeof ChangeToConfirm>[],
   artifactId: number,
   againstId: number,
 ): NewJob[] {
-  const slices = new Map<string, z.infer<typeof Doubt>[]>();
+  const slices = new Map<string, z.infer<typeof ChangeToConfirm>[]>();
   for (const doubt of doubts) {
     const { section, target, backend, profile, benchmark } = doubt.case;
     const defined = suite[section]?.benchmarks[benchmark];

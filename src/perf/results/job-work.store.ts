@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Doubt } from "#api/collector.ts";
+import { ChangeToConfirm } from "#api/collector.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { Suite } from "#suites/suite.ts";
@@ -9,7 +9,7 @@ const Work = StoredSlice.extend({
   suite: z.string(),
   artifactId: z.number(),
   definition: Suite,
-  doubts: z.array(Doubt).nullable(),
+  doubts: z.array(ChangeToConfirm).nullable(),
 });
 
 /** Returns the subject of a job, which never changes. */

@@ -4,7 +4,7 @@ import { claimsChange } from "./judge-noisy.ts";
 import { defaultRounds } from "./judge-pairs.ts";
 
 /** A case and metric that an independent rerun must confirm. */
-export interface Doubt {
+export interface ChangeToConfirm {
   readonly case: TestCase;
   readonly metric: string;
 }
@@ -14,10 +14,10 @@ export interface Doubt {
  * confirmed or refuted. This includes changes that became undecided because of their shape, or because they are not
  * significant among all cases: a rerun can restore them.
  */
-export function doubtsOf(
+export function changesToConfirm(
   cases: readonly CaseComparison[],
   rounds: readonly number[] = defaultRounds,
-): Doubt[] {
+): ChangeToConfirm[] {
   return cases.flatMap(({ case: testCase, metric, evidence }) =>
     evidence.by === "pairs" && evidence.confirmed === null && claimsChange(evidence, rounds)
       ? [{ case: testCase, metric }]
