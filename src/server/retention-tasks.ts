@@ -22,7 +22,7 @@ import { deleteOldInvocations } from "#invocations/invocation.store.ts";
 import { deleteOldAlarms } from "#perf/alarms/lab-alarm.store.ts";
 import { forgetGraphsOfSearches, graphsOfRunningSearches } from "#searches/forget-graphs.store.ts";
 import { forgetOldSignIns } from "#sign-in/forget-old.ts";
-import { forgetHistories } from "#size-classes/key-history.store.ts";
+import { deleteOldHistories } from "#size-classes/key-history.store.ts";
 import type { PeriodicTask } from "./periodic-tasks.ts";
 import { retentionAgeMs } from "./retention/retention-age.store.ts";
 
@@ -76,7 +76,7 @@ export function retentionTasks(parts: {
     {
       name: "forget how what nobody runs any more does on size classes",
       everyMs: 60 * 60_000,
-      run: () => forgetHistories(db, ago(keepDurationsMs)),
+      run: () => deleteOldHistories(db, ago(keepDurationsMs)),
     },
     {
       name: "forget workers that are long gone",

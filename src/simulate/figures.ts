@@ -29,7 +29,7 @@ export interface Figures extends SpanFigures {
   readonly retries: number;
   readonly hedges: number;
   readonly backgroundRuns: number;
-  /** Executions that succeeded, but took longer after their first start than the seed's acceptable time. */
+  /** Executions that succeeded, but took longer after their first start than the original design's acceptable time. */
   readonly slowerThanAcceptable: number;
   readonly failures: number;
   /** Failures reported to clients that the same attempt would not have had on the largest class with all its time. */

@@ -193,7 +193,7 @@ class Simulation {
     const { end } = result;
     if (of.first === undefined || end === "cancelled") return;
     if (end === "lost") of.lost += 1;
-    if (end !== "succeeded" && hasHope(of, end === "lost" ? 0 : classIndex)) return;
+    if (end !== "succeeded" && mayEndBetter(of, end === "lost" ? 0 : classIndex)) return;
     this.#cancelOthers(of);
     const finish = () => {
       this.#past.updateHistories(of, this.#now);
@@ -271,7 +271,7 @@ class Simulation {
 }
 
 /** Whether another run on the same or a larger class may still end better. */
-function hasHope({ live }: Underway, classIndex: number): boolean {
+function mayEndBetter({ live }: Underway, classIndex: number): boolean {
   return live.some(
     ({ state }) => state.kind === "running" && state.worker.classIndex >= classIndex,
   );

@@ -43,24 +43,24 @@ export function anExecution(changes: Partial<TraceExecution> = {}): TraceExecuti
 /** A strategy with random choices, second runs, retries and background runs. */
 export function randomStrategy(seed: number): Chooser {
   const pick = (situation: Situation, purpose: number): Choice => {
-    const whim = (kind: number) =>
+    const randomShare = (kind: number) =>
       drawFor(seed, purpose, kind, Math.floor(situation.draw * 2 ** 30));
     const { classes } = situation;
     const at = (draw: number) => classes[Math.floor(draw * classes.length)]?.sizeClass ?? 1;
-    const sizeClass = at(whim(1));
+    const sizeClass = at(randomShare(1));
     const greater = classes.filter((each) => each.sizeClass > sizeClass)[0];
     return {
       sizeClass,
-      isExact: whim(2) < 0.5,
-      expectedMs: Math.round(whim(3) * 5_000),
-      timeoutMs: whim(4) < 0.3 ? 500 : situation.timeoutMs,
+      isExact: randomShare(2) < 0.5,
+      expectedMs: Math.round(randomShare(3) * 5_000),
+      timeoutMs: randomShare(4) < 0.3 ? 500 : situation.timeoutMs,
       hedge:
-        greater !== undefined && whim(5) < 0.5
-          ? { afterMs: Math.round(whim(6) * 1_500), sizeClass: greater.sizeClass }
+        greater !== undefined && randomShare(5) < 0.5
+          ? { afterMs: Math.round(randomShare(6) * 1_500), sizeClass: greater.sizeClass }
           : undefined,
       backgroundSizeClass: undefined,
       pageRank: undefined,
-      reason: { kind: "drawn", text: "a whim" },
+      reason: { kind: "drawn", text: "a random choice" },
       alternatives: [],
     };
   };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { QueuedDemand, WorkerLoad } from "#execution/sizing/size-class-demand.store.ts";
 import {
+  emptyScalingMemory,
   lookAtClasses,
-  nothingRemembered,
   type ScaledClass,
   type ScalingFacts,
 } from "./desired-workers-look.ts";
@@ -34,7 +34,7 @@ const demand = (executions: number, changes: Partial<QueuedDemand> = {}): Queued
   eachMs: 10_000,
   ...changes,
 });
-const look = (facts: Partial<ScalingFacts>, memory = nothingRemembered) =>
+const look = (facts: Partial<ScalingFacts>, memory = emptyScalingMemory) =>
   lookAtClasses({ at: 0, declared: [], workers: [], queued: [], ...facts }, memory, settings);
 const one = (classes: readonly ScaledClass[]): ScaledClass => {
   const [only, ...more] = classes;
@@ -167,7 +167,7 @@ describe("an autoscaler that follows the numbers", () => {
   /** Simulates a farm minute by minute: arrivals, workers with a start delay, and an autoscaler. */
   function play(minutes: number, arriving: (minute: number) => number) {
     const stepMs = 5_000;
-    let memory = nothingRemembered;
+    let memory = emptyScalingMemory;
     let queued = 0;
     let finished = 0;
     let worked = 0;

@@ -51,7 +51,7 @@ interface IdleSince {
   readonly finished: number;
 }
 
-export const nothingRemembered: ScalingMemory = { pools: new Map(), idleSince: new Map() };
+export const emptyScalingMemory: ScalingMemory = { pools: new Map(), idleSince: new Map() };
 
 /** Looks at all classes. Pure: the state for the next look is returned. */
 export function lookAtClasses(

@@ -2,7 +2,7 @@
 export interface PoolMemory {
   /** The start of the observation, in ms; all times in this file are in ms. */
   readonly since: number;
-  /** The wanted number at each look, the latest last. The first may be older than the needed period. */
+  /** The computed number at each look, the latest last. The first may be older than the needed period. */
   readonly wanted: readonly { readonly at: number; readonly count: number }[];
   /** The number of arrivals up to each look. */
   readonly arrived: readonly { readonly at: number; readonly count: number }[];

@@ -5,8 +5,8 @@ import { queuedDemand, workerLoads } from "#execution/sizing/size-class-demand.s
 import { declaredClasses } from "./declared-classes.store.ts";
 import type { ScalingSettings } from "./desired-workers.ts";
 import {
+  emptyScalingMemory,
   lookAtClasses,
-  nothingRemembered,
   type ScaledClass,
   type ScalingFacts,
 } from "./desired-workers-look.ts";
@@ -45,7 +45,7 @@ export function desiredWorkersService(parts: {
   readonly settings: ScalingSettings;
 }): DesiredWorkersService {
   const { db, clock, leaseMs, settings } = parts;
-  let memory = nothingRemembered;
+  let memory = emptyScalingMemory;
   let latest: Promise<ScalingAnswer> | undefined;
   let freshUntil = 0;
   // One after the other, because each uses the state of the one before.

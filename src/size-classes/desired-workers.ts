@@ -33,7 +33,7 @@ export interface ScalingSituation {
   readonly waiting: readonly Waiting[];
   /** Recent arrivals, over the observed time. */
   readonly arrivals: { readonly perSecond: number; readonly eachMs: number };
-  /** The largest wanted number within `scaleDownMs`. */
+  /** The largest computed number within `scaleDownMs`. */
   readonly wantedLately: number;
   /** Whether the class was observed for that time. */
   readonly isWatched: boolean;

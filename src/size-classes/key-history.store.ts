@@ -140,7 +140,7 @@ export async function writeHistories(tx: Tx, written: readonly HistoryUpdate[]):
 }
 
 /** Deletes keys without runs since a time. */
-export async function forgetHistories(tx: Tx, seenBefore: Date): Promise<number> {
+export async function deleteOldHistories(tx: Tx, seenBefore: Date): Promise<number> {
   await tx.run(sql`
     delete from size_class_history as old using size_class_key as known
     where known.project = old.project and known.domain = old.domain and known.key = old.key

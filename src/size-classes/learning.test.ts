@@ -17,7 +17,7 @@ import { analyzer, chosen } from "#execution/sizing/sized.fixture.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { sizeClassAnalyzer } from "./analyzer.ts";
-import { forgetHistories, readHistories } from "./key-history.store.ts";
+import { deleteOldHistories, readHistories } from "./key-history.store.ts";
 import { learning } from "./learning.ts";
 import { noteObservations } from "./observation.store.ts";
 import { defaultSettings } from "./settings.ts";
@@ -324,7 +324,7 @@ test("unused keys are deleted with all their runs, and others are not", async ()
   await observations().learnNow();
   await db.run(sql`update size_class_key set last_seen_at = 'epoch' where key = 'a.old'`);
 
-  expect(await forgetHistories(db, new Date(1))).toBe(1);
+  expect(await deleteOldHistories(db, new Date(1))).toBe(1);
 
   expect(await historyOf("a.old")).toBeUndefined();
   expect((await historyOf("a.one"))?.runs.get(1)).toHaveLength(1);

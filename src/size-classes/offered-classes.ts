@@ -36,7 +36,7 @@ export const defaultStartDelayMs = 60_000;
  * Keeps the existing size classes in memory, because choosing one must not wait for the database.
  *
  * Each server has its own view, with a difference of up to two seconds. At worst, a choice by an old view causes some
- * waiting, because classes are promises of size, not of workers.
+ * waiting, because a class states a size, not a number of workers.
  */
 export function offeredClasses(parts: {
   readonly db: Db;

@@ -4,7 +4,10 @@ import { z } from "zod";
 export const runEnds = ["succeeded", "failed", "timed_out", "out_of_memory"] as const;
 export type RunEnd = (typeof runEnds)[number];
 
-/** The number of last runs that are stored for each class: the seed's history, Buildbarn's recommended value. */
+/**
+ * The number of last runs that are stored for each class: the history of the original design, Buildbarn's recommended
+ * value.
+ */
 export const historySize = 32;
 
 /**

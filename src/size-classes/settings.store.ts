@@ -44,11 +44,11 @@ export async function changeSettings(
     on conflict do nothing
   `);
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
-  const asUsual = given.filter(([, value]) => value === null).map(([name]) => name);
+  const reset = given.filter(([, value]) => value === null).map(([name]) => name);
   const changed = Object.fromEntries(given.filter(([, value]) => value !== null));
   await tx.run(sql`
     update size_class_settings
-    set settings = settings - ${asUsual}::text[] || ${JSON.stringify(changed)}::jsonb,
+    set settings = settings - ${reset}::text[] || ${JSON.stringify(changed)}::jsonb,
         changed_by = ${by}, changed_at = ${at}
   `);
   await tx.run(sql`select pg_notify(${sizeClassSettingsChannel}, '')`);

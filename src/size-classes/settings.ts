@@ -7,13 +7,13 @@ export const SizeClassSettings = z.object({
   /**
    * The price of an hour of waiting, in hours of a slot of size class 1. `grange` only.
    *
-   * With 3, class 8 is worth its price from (8 + 3) / (1 + 3) = 2.75 times the speed of class 1; the seed's exponent of
-   * 0.5 gives 2.83.
+   * With 3, class 8 is worth its price from (8 + 3) / (1 + 3) = 2.75 times the speed of class 1; the exponent 0.5 of the
+   * original design gives 2.83.
    */
   priceOfDelay: z.number().nonnegative().default(3),
   /** Whether an idle larger class takes executions for which a smaller one was chosen. `grange` only. */
   greaterMayTake: z.boolean().default(true),
-  /** The exponent x of the seed: 0.2 to 0.8. `adr` and `pagerank`. */
+  /** The exponent x of the original design: 0.2 to 0.8. `adr` and `pagerank`. */
   acceptableIncreaseExponent: z.number().min(0).max(1).default(0.5),
   /** The seed's multiplier of the acceptable time. */
   timeoutMultiplier: z.number().min(1).default(1.5),

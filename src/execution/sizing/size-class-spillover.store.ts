@@ -13,7 +13,7 @@ import { type QueuedKind, queuedKinds } from "../submitting/queued-kinds.store.t
 /** An execution that waits no longer than this, or than twice its estimated wait, keeps its class. In ms. */
 const waitLimitMs = 10_000;
 /** If failure is at least this likely, a smaller class is not tried. */
-const hopeless = 0.5;
+const mostRisk = 0.5;
 
 const Idle = z.object({ platform: Platform, sizeClass: z.number(), free: z.number() });
 type Idle = z.infer<typeof Idle>;
@@ -84,7 +84,7 @@ async function spill(tx: Tx, kind: QueuedKind, to: Idle, now: Date): Promise<Exe
               and execution.queued_at < ${now}::timestamptz - interval '1 millisecond' * greatest(
                 ${waitLimitMs}::double precision,
                 2 * ${ofAlternative("waitMs", kind.sizeClass)})
-              and ${ofAlternative("risk", to.sizeClass)} < ${hopeless}::double precision)
+              and ${ofAlternative("risk", to.sizeClass)} < ${mostRisk}::double precision)
         order by place limit ${to.free}
         for update skip locked
       )

@@ -12,12 +12,15 @@ const GiB = 2 ** 30;
  */
 export function memoryOutliers(seed: number): Trace {
   const random = randomFrom(seed);
-  const hungry = new Map<string, number | undefined>();
+  const peakOfTarget = new Map<string, number | undefined>();
   const actions = codeBase(random, 60).map((action) => {
     const { target } = action;
-    if (!hungry.has(target))
-      hungry.set(target, random() < 1 / 8 ? pareto(random, 2.5 * GiB, 1, 26 * GiB) : undefined);
-    const peakMemoryBytes = hungry.get(target);
+    if (!peakOfTarget.has(target))
+      peakOfTarget.set(
+        target,
+        random() < 1 / 8 ? pareto(random, 2.5 * GiB, 1, 26 * GiB) : undefined,
+      );
+    const peakMemoryBytes = peakOfTarget.get(target);
     return peakMemoryBytes === undefined
       ? action
       : { ...action, peakMemoryBytes, noise: action.noise + 0.1 };

@@ -2,7 +2,7 @@ import { type Pool, type TraceHeader, traceFormat } from "../trace.ts";
 
 const GiB = 2 ** 30;
 
-/** The seed's classes: memory and price in proportion to CPUs. */
+/** The original design's classes: memory and price in proportion to CPUs. */
 export function standardHeader(
   name: string,
   changes: Partial<TraceHeader> = {},

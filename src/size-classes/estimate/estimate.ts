@@ -9,7 +9,7 @@ import { onCpus, priorOfScalings, scalingsOfAction, scalingsOfMixture } from "./
 
 /** When nothing is known: 2 s on one CPU, and one in twenty takes over 25 s. */
 const workOfAnything: LogNormal = { mu: Math.log(2_000), sigma: 1.5 };
-/** "Most … use less than 100 MB of RAM, while a couple of outliers … multiple gigabytes" (the seed). */
+/** "Most … use less than 100 MB of RAM, while a couple of outliers … multiple gigabytes" (the original design). */
 const memoryOfAnything: LogNormal = { mu: Math.log(80e6), sigma: 1.5 };
 /** A mixture of actions counts against this many runs of the level above. */
 const weightAbove = 2;
@@ -214,8 +214,8 @@ function mixed(own: LogNormal, weight: number, above: LogNormal): LogNormal {
 const widestForMean = 1.2;
 
 function expected({ mu, sigma }: LogNormal): number {
-  const believed = Math.min(sigma, widestForMean);
-  return Math.exp(mu + (believed * believed) / 2);
+  const boundedSigma = Math.min(sigma, widestForMean);
+  return Math.exp(mu + (boundedSigma * boundedSigma) / 2);
 }
 
 function slownessOn(

@@ -13,7 +13,7 @@ interface Scaling {
   readonly prior: number;
 }
 
-/** For actions without any data. "Most of the actions are single-threaded" (the seed). */
+/** For actions without any data. "Most of the actions are single-threaded" (the original design). */
 const priorOfSerial = 0.7;
 const shares = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1];
 const widths = [2, 4, 8, 32];

@@ -3,10 +3,10 @@ import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { SizeStanding } from "#execution/sizing/sized-runs.store.ts";
 
-type Told = Omit<SizeClassDecision, "sentences">;
+type Decision = Omit<SizeClassDecision, "sentences">;
 
 /** Describes a decision in plain words: the choice and its reasons, the expectation, and the result. */
-export function decisionWords(decision: Told): string[] {
+export function decisionWords(decision: Decision): string[] {
   return [
     chosenWords(decision),
     expectedWords(decision),
@@ -17,7 +17,7 @@ export function decisionWords(decision: Told): string[] {
   ];
 }
 
-function chosenWords({ purpose, reason, sizeClass }: Told): string {
+function chosenWords({ purpose, reason, sizeClass }: Decision): string {
   const chosen = {
     first: `Size class ${sizeClass} was chosen`,
     retry: `Size class ${sizeClass} was chosen for another try`,
@@ -27,7 +27,7 @@ function chosenWords({ purpose, reason, sizeClass }: Told): string {
   return sentence(reason.text === "" ? chosen : `${chosen}: ${reason.text}`);
 }
 
-function expectedWords({ alternatives, expectedMs, sizeClass, timeoutMs }: Told): string {
+function expectedWords({ alternatives, expectedMs, sizeClass, timeoutMs }: Decision): string {
   const own = alternatives.find((each) => each.sizeClass === sizeClass);
   // Without knowledge, strategies store the permitted time.
   if (own?.expectedMs === null) {
@@ -39,7 +39,7 @@ function expectedWords({ alternatives, expectedMs, sizeClass, timeoutMs }: Told)
   return `It was expected to run for ${durationText(expectedMs)}${band}, and allowed ${durationText(timeoutMs)}.`;
 }
 
-function runWords(run: SizeClassRun, { sizeClass }: Told): string {
+function runWords(run: SizeClassRun, { sizeClass }: Decision): string {
   const where =
     run.sizeClass === sizeClass
       ? `on size class ${sizeClass}`

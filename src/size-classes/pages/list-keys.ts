@@ -32,11 +32,11 @@ export async function listKeys(db: Db, usage: Usage, query: KeysQuery): Promise<
   const hasMore = found.length > shown.length;
   const keys = await summariesOf(db, shown);
   if (text !== "" && !hasMore && shown.length < query.limit) {
-    const dear = new Set(usage.keys.map(nameOf));
+    const listed = new Set(usage.keys.map(nameOf));
     const others = await keysWithText(db, text, 2 * query.limit);
     keys.push(
       ...others
-        .filter((each) => !dear.has(nameOf(each)))
+        .filter((each) => !listed.has(nameOf(each)))
         .slice(0, query.limit - shown.length)
         .map((each) => summaryOf({ ...each, executions: 0, ms: 0, cost: 0 }, each)),
     );

@@ -27,7 +27,7 @@ export function adrStrategy(settings: SizeClassSettings): Strategy {
 }
 
 /** The known results of a smaller class. */
-interface Outlook {
+interface SmallerClass {
   readonly sizeClass: number;
   readonly acceptableMs: number;
   readonly trials: Trials;
@@ -35,34 +35,34 @@ interface Outlook {
 
 function drawnChoice(situation: Situation, settings: SizeClassSettings): Choice {
   const baseline = medianSuccessMs(runsOn(situation, greatestOf(situation).sizeClass));
-  const outlooks = situation.classes
+  const candidates = situation.classes
     .slice(0, -1)
-    .map((smaller) => outlookOf(situation, smaller, baseline, settings));
-  const probabilities = requestedInTurn(outlooks.map(({ trials }) => successProbability(trials)));
+    .map((smaller) => smallerClassOf(situation, smaller, baseline, settings));
+  const probabilities = requestedInTurn(candidates.map(({ trials }) => successProbability(trials)));
   const place = drawnPlace(probabilities, situation.draw);
   const chosen = classAt(situation, place);
-  const outlook = outlooks[place];
+  const candidate = candidates[place];
   const timeoutMs =
-    outlook === undefined
+    candidate === undefined
       ? situation.timeoutMs
-      : Math.min(outlook.acceptableMs * settings.timeoutMultiplier, situation.timeoutMs);
+      : Math.min(candidate.acceptableMs * settings.timeoutMultiplier, situation.timeoutMs);
   const chance = percent(probabilities[place] ?? 0);
   const reason =
-    outlook === undefined
-      ? largestDrawn(chosen, chance, outlooks)
-      : smallerDrawn(outlook, chance, timeoutMs, baseline === undefined);
+    candidate === undefined
+      ? largestDrawn(chosen, chance, candidates)
+      : smallerDrawn(candidate, chance, timeoutMs, baseline === undefined);
   const alternatives = plainAlternatives(situation).map((plain, i) =>
-    alternativeOf(plain, probabilities[i] ?? 0, outlooks[i]),
+    alternativeOf(plain, probabilities[i] ?? 0, candidates[i]),
   );
   return plainChoice(chosen.sizeClass, timeoutMs, reason, alternatives);
 }
 
-function outlookOf(
+function smallerClassOf(
   situation: Situation,
   { sizeClass }: OfferedClass,
   baselineMs: number | undefined,
   settings: SizeClassSettings,
-): Outlook {
+): SmallerClass {
   const largest = greatestOf(situation).sizeClass;
   const { acceptableIncreaseExponent: exponent, minimumAcceptableMs: minimum } = settings;
   const acceptable =
@@ -78,37 +78,37 @@ function runsOn(situation: Situation, sizeClass: number) {
 }
 
 function smallerDrawn(
-  outlook: Outlook,
+  candidate: SmallerClass,
   chance: string,
   timeoutMs: number,
   isWithoutBaseline: boolean,
 ): Reason {
   const without = isWithoutBaseline ? " There is no data about the largest class yet." : "";
-  if (outlook.trials.count === 0) {
+  if (candidate.trials.count === 0) {
     return {
       kind: "exploring",
-      text: `No run on class ${outlook.sizeClass} shows yet whether it stays within the acceptable ${seconds(outlook.acceptableMs)}, so it is tried there for ${seconds(timeoutMs)}.${without}`,
+      text: `No run on class ${candidate.sizeClass} shows yet whether it stays within the acceptable ${seconds(candidate.acceptableMs)}, so it is tried there for ${seconds(timeoutMs)}.${without}`,
     };
   }
   return {
     kind: "drawn",
-    text: `Drawn with ${chance}: ${inTrials(outlook)}.${without}`,
+    text: `Drawn with ${chance}: ${inTrials(candidate)}.${without}`,
   };
 }
 
 function largestDrawn(
   { sizeClass }: OfferedClass,
   chance: string,
-  outlooks: readonly Outlook[],
+  candidates: readonly SmallerClass[],
 ): Reason {
   return {
     kind: "drawn",
-    text: `Class ${sizeClass} is left with ${chance}: ${outlooks.map(inTrials).join("; ")}.`,
+    text: `Class ${sizeClass} is left with ${chance}: ${candidates.map(inTrials).join("; ")}.`,
   };
 }
 
 /** "in 32 runs on class 1, 30 were within the acceptable 169.7 s" */
-function inTrials({ sizeClass, acceptableMs, trials }: Outlook): string {
+function inTrials({ sizeClass, acceptableMs, trials }: SmallerClass): string {
   const were = trials.successes === 1 ? "was" : "were";
   return `in ${counted(trials.count, "run")} on class ${sizeClass}, ${trials.successes} ${were} within the acceptable ${seconds(acceptableMs)}`;
 }
@@ -116,17 +116,17 @@ function inTrials({ sizeClass, acceptableMs, trials }: Outlook): string {
 function alternativeOf(
   plain: Alternative,
   probability: number,
-  outlook: Outlook | undefined,
+  candidate: SmallerClass | undefined,
 ): Alternative {
-  if (outlook === undefined) return { ...plain, probability };
-  const { trials } = outlook;
+  if (candidate === undefined) return { ...plain, probability };
+  const { trials } = candidate;
   return {
     ...plain,
     probability,
     risk: trials.count === 0 ? null : 1 - trials.successes / trials.count,
     remark:
       trials.count === 0
-        ? `not tried yet; acceptable within ${seconds(outlook.acceptableMs)}`
-        : inTrials(outlook),
+        ? `not tried yet; acceptable within ${seconds(candidate.acceptableMs)}`
+        : inTrials(candidate),
   };
 }

@@ -9,8 +9,8 @@ export interface Trials {
 /**
  * Compares outcomes with an acceptable time.
  *
- * A run that was stopped earlier contains no information, and is no trial: the seed stores the timeout of timed-out
- * runs only for this. Any shortage of the class is a failure, including memory.
+ * A run that was stopped earlier contains no information, and is no trial: the original design stores the timeout of
+ * timed-out runs only for this. Any shortage of the class is a failure, including memory.
  */
 export function trialsWithin(runs: readonly PastRun[] | undefined, acceptableMs: number): Trials {
   let count = 0;

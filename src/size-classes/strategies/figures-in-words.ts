@@ -1,4 +1,4 @@
-/** 169705.6 is `169.7 s`, 120000 is `120 s`: one decimal at most, as the seed prints times. */
+/** 169705.6 is `169.7 s`, 120000 is `120 s`: one decimal at most, as the original design prints times. */
 export function seconds(ms: number): string {
   return `${Number((ms / 1000).toFixed(1))} s`;
 }

@@ -6,7 +6,7 @@ import type { EndedRun, Next, OfferedClass, Situation } from "../strategy.ts";
 import { percent, seconds } from "./figures-in-words.ts";
 import { choiceOf } from "./grange-choice.ts";
 import { doubtAbout } from "./grange-doubt.ts";
-import { priceOfWaiting, prospectsOf } from "./grange-price.ts";
+import { costedPaths, priceOfWaiting } from "./grange-price.ts";
 
 /** Returns what follows for an execution after a run. */
 export function afterRun(
@@ -24,7 +24,7 @@ export function afterRun(
       situation,
       settings,
       known,
-      prospectsOf(known, priceOfWaiting(situation.classes, settings)),
+      costedPaths(known, priceOfWaiting(situation.classes, settings)),
       place,
       reason,
       { ...(timeoutMs !== undefined && { timeoutMs }), mayHedge: false },

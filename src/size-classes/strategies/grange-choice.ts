@@ -16,7 +16,7 @@ export function choiceOf(
   situation: Situation,
   settings: SizeClassSettings,
   known: Estimate,
-  prospects: readonly CostedPath[],
+  paths: readonly CostedPath[],
   chosen: number,
   reason: Reason,
   options: { readonly timeoutMs?: number; readonly mayHedge?: boolean } = {},
@@ -39,7 +39,7 @@ export function choiceOf(
     backgroundSizeClass: undefined,
     pageRank: undefined,
     reason,
-    alternatives: prospects.map((each) => alternativeOf(each)),
+    alternatives: paths.map((each) => alternativeOf(each)),
   };
 }
 

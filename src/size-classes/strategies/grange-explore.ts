@@ -17,14 +17,14 @@ export interface Explored {
 export function exploredInstead(
   known: Estimate,
   waiting: number,
-  prospects: readonly CostedPath[],
+  paths: readonly CostedPath[],
   cheapest: number,
 ): Explored | undefined {
   const toCome = Math.min(mostToCome, known.own?.runs ?? 0);
-  const least = prospects[cheapest];
+  const least = paths[cheapest];
   if (toCome === 0 || least === undefined) return undefined;
   let leastExtra = Number.POSITIVE_INFINITY;
-  prospects.forEach(({ total }, place) => {
+  paths.forEach(({ total }, place) => {
     if (place !== cheapest) leastExtra = Math.min(leastExtra, total - least.total);
   });
   // Usually true, and cheaper to check than the information from each class.
@@ -32,10 +32,10 @@ export function exploredInstead(
   const worths = valueOfOneRun(known, waiting);
   const worthAt = (place: number) => (worths[place] ?? 0) * toCome;
   let best: Explored | undefined;
-  for (let place = 0; place < prospects.length; place++) {
-    const prospect = prospects[place];
-    if (prospect === undefined || place === cheapest) continue;
-    const extra = prospect.total - least.total;
+  for (let place = 0; place < paths.length; place++) {
+    const path = paths[place];
+    if (path === undefined || place === cheapest) continue;
+    const extra = path.total - least.total;
     // Information that the cheapest class would also give is not worth its cost.
     const worth = worthAt(place) - worthAt(cheapest);
     if (worth - extra > (best ? best.worth - best.extra : 0))

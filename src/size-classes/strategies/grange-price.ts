@@ -17,7 +17,7 @@ const shareOfSlowRun = 1;
  */
 const mostPaidWaitMs = 60_000;
 /** A class is not considered if failure is at least this likely. */
-const hopeless = 0.95;
+const nearlyCertainRisk = 0.95;
 
 /** The path that starts on a class and moves to larger ones after each failure. */
 export interface CostedPath extends Path {
@@ -44,7 +44,7 @@ export function priceOfWaiting(
  * An execution that failed on a class would have failed on smaller ones, and the probability that it fails on a larger
  * one is the remaining one. So the last class is computed first.
  */
-export function prospectsOf(
+export function costedPaths(
   estimate: Estimate,
   waiting: number,
   /** The probability that it fails everywhere: on a smaller class it would then run once more on the largest. */
@@ -128,7 +128,7 @@ function pathOver(
 export function valueOfFullKnowledge({ classes, parts }: Estimate, waiting: number): number {
   const tables = classes.map(({ offered }) => onCpus(offered.cpus));
   const perMs = classes.map(({ offered, memoryRisk }) =>
-    memoryRisk < hopeless ? offered.price + waiting : Number.POSITIVE_INFINITY,
+    memoryRisk < nearlyCertainRisk ? offered.price + waiting : Number.POSITIVE_INFINITY,
   );
   const ofAll = new Float64Array(classes.length);
   let known = 0;
@@ -158,7 +158,7 @@ export function valueOfFullKnowledge({ classes, parts }: Estimate, waiting: numb
 export function valueOfOneRun({ classes, parts }: Estimate, waiting: number): Float64Array {
   const worth = new Float64Array(classes.length);
   const perMs = classes.map(({ offered, memoryRisk }) =>
-    memoryRisk < hopeless ? offered.price + waiting : Number.POSITIVE_INFINITY,
+    memoryRisk < nearlyCertainRisk ? offered.price + waiting : Number.POSITIVE_INFINITY,
   );
   const tables = classes.map(({ offered }) => onCpus(offered.cpus));
   const costs = parts.map(({ share, expectedMs, scalings: likely }) =>

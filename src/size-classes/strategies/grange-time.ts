@@ -40,7 +40,8 @@ const shareStuck = 0.002;
 /** The weight of this guess, in late runs of the action itself. */
 const guessWeighs = 0.5;
 /**
- * A run that took this long is expected to take as long again: tails are as heavy as the seed's, not as a log-normal's.
+ * A run that took this long is expected to take as long again: tails are as heavy as in the original design, not as a
+ * log-normal's.
  */
 const longAgain = 2;
 /**

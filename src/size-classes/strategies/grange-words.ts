@@ -13,23 +13,23 @@ function amount(cost: number): string {
 /** "It takes about 12 s there, at a cost with delay of 48; class 2 would save 1 s for 11 more." */
 export function cheapestText(
   known: Estimate,
-  prospects: readonly CostedPath[],
+  paths: readonly CostedPath[],
   cheapest: number,
 ): string {
-  const chosen = prospects[cheapest];
-  const other = nextBest(prospects, cheapest);
+  const chosen = paths[cheapest];
+  const other = nextBest(paths, cheapest);
   if (chosen === undefined || other === undefined) return "";
   return `${inShort(chosen)}${from(known)}; ${against(chosen, other)}.`;
 }
 
 export function exploringText(
   known: Estimate,
-  prospects: readonly CostedPath[],
+  paths: readonly CostedPath[],
   { place, extra, worth, toCome }: Explored,
   cheapest: number,
 ): string {
-  const cheapestClass = prospects[cheapest]?.estimate.offered.sizeClass;
-  const chosenClass = prospects[place]?.estimate.offered.sizeClass;
+  const cheapestClass = paths[cheapest]?.estimate.offered.sizeClass;
+  const chosenClass = paths[place]?.estimate.offered.sizeClass;
   return `To see how it runs on class ${chosenClass} costs ${amount(extra / 1000)} more than class ${cheapestClass}, and may save ${amount(worth / 1000)} in the ${counted(toCome, "execution")} to be expected${from(known)}.`;
 }
 
@@ -53,10 +53,10 @@ function from(known: Estimate): string {
   return ", without data about it";
 }
 
-function nextBest(prospects: readonly CostedPath[], chosen: number): CostedPath | undefined {
+function nextBest(paths: readonly CostedPath[], chosen: number): CostedPath | undefined {
   let best: CostedPath | undefined;
-  for (let i = 0; i < prospects.length; i++) {
-    const each = prospects[i];
+  for (let i = 0; i < paths.length; i++) {
+    const each = paths[i];
     if (i === chosen || each === undefined) continue;
     if (best === undefined || each.total < best.total) best = each;
   }

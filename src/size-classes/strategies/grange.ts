@@ -6,7 +6,7 @@ import { greatestOf } from "./class-at.ts";
 import { afterRun } from "./grange-afterwards.ts";
 import { choiceOf } from "./grange-choice.ts";
 import { exploredInstead } from "./grange-explore.ts";
-import { type CostedPath, priceOfWaiting, prospectsOf } from "./grange-price.ts";
+import { type CostedPath, costedPaths, priceOfWaiting } from "./grange-price.ts";
 import { cheapestText, exploringText, failedLatelyText } from "./grange-words.ts";
 
 /** docs/size-classes.md, "How `grange` chooses"; the reasons: docs/decisions/0028-choosing-size-classes.md. */
@@ -22,30 +22,30 @@ function choose(situation: Situation, settings: SizeClassSettings): Choice {
   const known = estimate(situation.histories, situation.classes, situation.timeoutMs);
   const waiting = priceOfWaiting(situation.classes, settings);
   const streak = failingStreak(situation, settings);
-  const prospects = prospectsOf(known, waiting, streak / (streak + 1));
-  if (prospects.length === 1)
-    return choiceOf(situation, settings, known, prospects, 0, {
+  const paths = costedPaths(known, waiting, streak / (streak + 1));
+  if (paths.length === 1)
+    return choiceOf(situation, settings, known, paths, 0, {
       kind: "only-class",
       text: `Class ${greatestOf(situation).sizeClass} is the only one that may be chosen.`,
     });
-  const cheapest = cheapestOf(prospects);
-  if (streak > 0 && cheapest !== cheapestOf(prospectsOf(known, waiting)))
-    return choiceOf(situation, settings, known, prospects, cheapest, {
+  const cheapest = cheapestOf(paths);
+  if (streak > 0 && cheapest !== cheapestOf(costedPaths(known, waiting)))
+    return choiceOf(situation, settings, known, paths, cheapest, {
       kind: "failed-lately",
-      text: failedLatelyText(streak, prospects[cheapest]?.estimate.offered.sizeClass ?? 0),
+      text: failedLatelyText(streak, paths[cheapest]?.estimate.offered.sizeClass ?? 0),
     });
-  const explored = exploredInstead(known, waiting, prospects, cheapest);
+  const explored = exploredInstead(known, waiting, paths, cheapest);
   const chosen = explored?.place ?? cheapest;
   const reason: Reason = explored
-    ? { kind: "exploring", text: exploringText(known, prospects, explored, cheapest) }
-    : { kind: "cheapest", text: cheapestText(known, prospects, cheapest) };
-  return choiceOf(situation, settings, known, prospects, chosen, reason);
+    ? { kind: "exploring", text: exploringText(known, paths, explored, cheapest) }
+    : { kind: "cheapest", text: cheapestText(known, paths, cheapest) };
+  return choiceOf(situation, settings, known, paths, chosen, reason);
 }
 
-function cheapestOf(prospects: readonly CostedPath[]): number {
+function cheapestOf(paths: readonly CostedPath[]): number {
   let cheapest = 0;
-  for (let i = 1; i < prospects.length; i++)
-    if ((prospects[i]?.total ?? 0) < (prospects[cheapest]?.total ?? 0)) cheapest = i;
+  for (let i = 1; i < paths.length; i++)
+    if ((paths[i]?.total ?? 0) < (paths[cheapest]?.total ?? 0)) cheapest = i;
   return cheapest;
 }
 
