@@ -1,13 +1,18 @@
 import { SessionStanding } from "#api/session.ts";
+import { sessionInPage } from "./session-in-page.ts";
 
 /** The header that a page sends with each change, to prove that it is a page of the farm. */
 export const wordHeader = "x-grange-csrf";
 
 let answer: Promise<string | null> | undefined;
 
-/** Returns the token of the session; null when no user is signed in. It is requested once, at the first change. */
+/**
+ * Returns the token of the session; null when no user is signed in. Where the document does not have it, it is requested
+ * once, at the first change.
+ */
 export function pageWord(): Promise<string | null> {
-  answer ??= ask();
+  const known = sessionInPage();
+  answer ??= known === undefined ? ask() : Promise.resolve(known.csrf);
   return answer;
 }
 

@@ -113,7 +113,10 @@ export function httpApp({
   app.route("/", forgeWebhookRoutes(farm));
   if (identity !== undefined) app.route("/", identityRoutes(identity));
   app.route("/", metricsRoutes(farm));
-  app.route("/", pageRoutes(webDir));
+  app.route(
+    "/",
+    pageRoutes(webDir, (cookie) => farm.session(cookie)),
+  );
 
   app.notFound((c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} here`);

@@ -3,6 +3,10 @@ import { extname, join, normalize, sep } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type Context, Hono } from "hono";
+import type { SessionStanding } from "#api/session.ts";
+import { withSession } from "#api/session-in-page.ts";
+import { inTime } from "#core/in-time.ts";
+import { answerOneBrowser } from "./one-browser.ts";
 
 const typeOf: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -39,8 +43,20 @@ async function addBrotli(file: WebFile): Promise<void> {
   });
 }
 
-/** Serves the built pages: files by their name, and the one page for every other address. */
-export function pageRoutes(webDir: string | undefined): Hono {
+/** Returns the session of the browser that sent this cookie header, and the cookies to set. */
+type SessionOf = (cookie: string | undefined) => Promise<{
+  readonly standing: SessionStanding;
+  readonly cookies: readonly string[];
+}>;
+
+/** A page without its session requests it; so a database that does not answer delays no page for longer. */
+const sessionWithinMs = 1_000;
+
+/**
+ * Serves the built pages: files by their name, and the one page for every other address. The page has the browser's
+ * session in it; without `sessionOf`, or when it fails, the page requests the session itself.
+ */
+export function pageRoutes(webDir: string | undefined, sessionOf?: SessionOf): Hono {
   const routes = new Hono();
   if (webDir === undefined) return routes.get("*", (c) => c.text(notBuilt, 503));
   // A few hundred kilobytes in total; their names contain a hash of their content, so they never change.
@@ -77,11 +93,27 @@ export function pageRoutes(webDir: string | undefined): Hono {
     if (path.startsWith("/docs/")) return c.text("There is no such document: see /docs.\n", 404);
     const page = await fileAt("/index.html");
     if (page === undefined) return c.text(notBuilt, 503);
-    c.header("cache-control", "no-cache");
-    return send(c, page, "text/html; charset=utf-8");
+    const session = await sessionInTime(sessionOf, c.req.header("cookie"));
+    if (session === undefined) {
+      c.header("cache-control", "no-cache");
+      return send(c, page, "text/html; charset=utf-8");
+    }
+    answerOneBrowser(c, session.cookies);
+    return c.html(withSession(page.plain.toString(), session.standing));
   });
 
   return routes;
+}
+
+/** Returns undefined when the session cannot be read: the page then requests it, and shows why it fails. */
+async function sessionInTime(sessionOf: SessionOf | undefined, cookie: string | undefined) {
+  if (sessionOf === undefined) return undefined;
+  try {
+    const session = await inTime(sessionOf(cookie), sessionWithinMs);
+    return session === "late" ? undefined : session;
+  } catch {
+    return undefined;
+  }
 }
 
 function isAsset(path: string): boolean {

@@ -5,6 +5,7 @@ import { Fault } from "#core/fault.ts";
 import { callbackPath } from "#sign-in/provider/identity-provider.ts";
 import type { RequestLimits } from "../request-limits/request-limits.ts";
 import type { BrowserSignIn } from "../sign-in/browser-sign-in.ts";
+import { answerOneBrowser } from "./one-browser.ts";
 import { requesterOf } from "./requester-of.ts";
 import { type HandlersFor, serveEndpoints } from "./serve-endpoints.ts";
 
@@ -15,7 +16,7 @@ export function signInRoutes(farm: BrowserSignIn, limits?: RequestLimits): Hono 
     // Another site could sign the user in with another account; the user would then act under that account.
     const site = c.req.header("sec-fetch-site");
     if (site !== undefined && site !== "same-origin" && site !== "none") {
-      throw new Fault("permission_denied", "nobody is signed in or out by pages of other sites");
+      throw new Fault("permission_denied", "pages of other sites cannot sign a user in or out");
     }
     await next();
   });
@@ -29,9 +30,8 @@ function signInHandlers(farm: BrowserSignIn): HandlersFor<typeof signInEndpoints
   const cookieOf = (c: Context) => c.req.header("cookie");
   return {
     async session({ context }) {
-      keepNowhere(context);
       const { standing, cookies } = await farm.session(cookieOf(context));
-      setCookies(context, cookies);
+      answerOneBrowser(context, cookies);
       return standing;
     },
     signInWithToken: async ({ body, context }) =>
@@ -39,13 +39,12 @@ function signInHandlers(farm: BrowserSignIn): HandlersFor<typeof signInEndpoints
     signInWithCode: async ({ body, context }) =>
       signedIn(context, await farm.signInWithCode(body.code, cookieOf(context))),
     signInLink({ context }) {
-      keepNowhere(context);
+      answerOneBrowser(context, []);
       return farm.signInLink(context.req.header("authorization"));
     },
     async beginSignIn({ body, context }) {
       const { url, cookie } = await farm.beginSignIn(body.returnTo);
-      keepNowhere(context);
-      setCookies(context, [cookie]);
+      answerOneBrowser(context, [cookie]);
       return { url };
     },
   };
@@ -55,16 +54,16 @@ function signInHandlers(farm: BrowserSignIn): HandlersFor<typeof signInEndpoints
 export function callbackRoutes(farm: BrowserSignIn, limits?: RequestLimits): Hono {
   const routes = new Hono();
   routes.get(callbackPath, async (c) => {
-    keepNowhere(c);
+    answerOneBrowser(c, []);
     const end = limits?.begin("sign-in", requesterOf(c, { name: anyone }));
     try {
       const { search } = new URL(c.req.url);
       const { cookies, returnTo } = await farm.finishSignIn(search, c.req.header("cookie"));
-      setCookies(c, cookies);
+      answerOneBrowser(c, cookies);
       return c.redirect(returnTo, 303);
     } catch (reason) {
       if (!(reason instanceof Fault) || reason.code === "internal") throw reason;
-      setCookies(c, [farm.noteProblem(reason.message)]);
+      answerOneBrowser(c, [farm.noteProblem(reason.message)]);
       return c.redirect("/sign-in", 303);
     } finally {
       end?.();
@@ -77,17 +76,6 @@ function signedIn(
   c: Context,
   { cookies, principal }: { readonly cookies: readonly string[]; readonly principal: string },
 ) {
-  keepNowhere(c);
-  setCookies(c, cookies);
+  answerOneBrowser(c, cookies);
   return { principal };
-}
-
-function setCookies(c: Context, cookies: readonly string[]): void {
-  for (const cookie of cookies) c.header("set-cookie", cookie, { append: true });
-}
-
-/** Forbids caches to store an answer for one browser. */
-function keepNowhere(c: Context): void {
-  c.header("cache-control", "no-store");
-  c.header("cross-origin-resource-policy", "same-origin");
 }
