@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { indexText } from "../../../web/pages/log/index-text.ts";
 import { indexLog } from "./index-log.ts";
 import { WrittenLog } from "./log.fixture.ts";
 import { LogIndexes } from "./log-indexes.ts";
@@ -35,6 +36,33 @@ test("blocks name lines and their offsets, in whatever parts the log grew", asyn
       expect(index.notes.every(({ text }) => text.startsWith("[grange: "))).toBe(true);
     }),
     { numRuns: 60 },
+  );
+});
+
+const shortPiece = fc.constantFrom(
+  "a line\n",
+  "no end",
+  "é\n",
+  "\r\n",
+  "\n",
+  "[grange: 12 bytes are left out here]\n",
+  "##[group]Install\n",
+  "##[endgroup]\n",
+  "::group::Test\n",
+  "::endgroup::\n",
+);
+
+test("pages index a short log as the server does", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(shortPiece, { maxLength: 40 }), async (pieces) => {
+      const text = pieces.join("");
+
+      const { index } = await indexLog(new WrittenLog(text).read, undefined);
+
+      const { attempt, complete, bytes } = index;
+      expect(indexText(text, { attempt, complete, bytes })).toEqual(index);
+    }),
+    { numRuns: 100 },
   );
 });
 

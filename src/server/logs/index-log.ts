@@ -1,16 +1,12 @@
 import type { LogIndex } from "#api/log.ts";
+import { LogGroups, longestGroupMark } from "#core/log-groups.ts";
+import { longestNote, mostNotes, noteStart } from "#core/log-notes.ts";
 import { turns } from "#scheduling/turns.ts";
-import { LogGroups } from "./log-groups.ts";
 import { nextNewline } from "./next-newline.ts";
 import { type ReadLog, wholeLines } from "./whole-lines.ts";
 
 /** Bytes between two entries of an index, plus the rest of a line. */
 const blockBytes = 128 * 1024;
-/** The most notes of the farm in an index; a job can print lines that look like them. */
-const mostNotes = 10;
-const longestNote = 200;
-const noteStart = "[grange: ";
-
 const newline = 0x0a;
 
 /** An index, and where to continue when the log has grown. */
@@ -40,7 +36,7 @@ export async function indexLog(read: ReadLog, before: IndexSoFar | undefined): P
   let lineStart = before?.offset ?? 0;
   let blockStart = blocks.at(-1)?.[1] ?? 0;
   const beginLine = (bytes: Uint8Array, at: number) => {
-    groups.line(lines + 1, bytes, at);
+    if (mayMarkGroup(bytes[at])) groups.line(lines + 1, startOf(bytes, at, longestGroupMark));
     const text = bytes[at] === noteStart.charCodeAt(0) ? noteAt(bytes, at) : undefined;
     if (text !== undefined && notes.length < mostNotes && notes.at(-1)?.line !== lines + 1)
       notes.push({ line: lines + 1, text });
@@ -75,6 +71,15 @@ export async function indexLog(read: ReadLog, before: IndexSoFar | undefined): P
     }
     await turn();
   }
+}
+
+/** Whether the first byte of a line is `#` or `:`. */
+function mayMarkGroup(first: number | undefined): boolean {
+  return first === 0x23 || first === 0x3a;
+}
+
+function startOf(bytes: Uint8Array, at: number, length: number): string {
+  return Buffer.from(bytes.subarray(at, at + length)).toString("latin1");
 }
 
 /** Returns the line that begins there if the farm writes such lines. */

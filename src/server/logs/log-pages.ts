@@ -29,7 +29,7 @@ export class LogPages {
     signal: AbortSignal,
   ): Promise<LogMatches> {
     if ((text === undefined) === (errors === undefined))
-      throw new Fault("invalid_argument", "a search takes either `text`, or `errors=true`");
+      throw new Fault("invalid_argument", "give either `text` or `errors=true`");
     const start = from === 1 ? [0, 0] : blockBefore(await this.index(key, read), from - 1);
     return searchLog(read, start as [number, number], { text, from, most, signal });
   }

@@ -82,5 +82,5 @@ test("refuses a search for nothing", async () => {
     signal,
   );
 
-  await expect(search).rejects.toThrow("either `text`, or `errors=true`");
+  await expect(search).rejects.toThrow("either `text` or `errors=true`");
 });

@@ -6,6 +6,7 @@ import { atLog } from "./at-log.ts";
 import { blockAt } from "./block-at.ts";
 import { type Chunk, freshText, lastChunk } from "./fresh-text.ts";
 import { incompleteTail } from "./incomplete-tail.ts";
+import { indexText } from "./index-text.ts";
 import { type LogLine, LogLines } from "./log-lines.ts";
 import { type LogEnd, readLog } from "./read-log.ts";
 
@@ -21,7 +22,7 @@ export interface LogStatus {
 
 /** How often a log without events is read again, in ms. */
 const pollEveryMs = 3_000;
-/** The first part, which is shown before the lines of the log are counted, in bytes. */
+/** The first part, which is shown before the lines of a longer log are counted, in bytes. */
 const firstPart = 64 * 1024;
 /** A block has about 128 KiB; more belongs to one long line, of which only the beginning is shown. */
 const mostOfABlock = 256 * 1024;
@@ -123,21 +124,25 @@ export class PagedLog {
     };
   }
 
-  /** Shows the first lines at once; a longer log is counted meanwhile. */
+  /**
+   * Shows the first part at once. Most logs are not longer: then no further request is needed. The lines of a longer
+   * log are counted by the server.
+   */
   async #open(): Promise<LogEnd> {
     this.#begin();
-    const counted = this.#count();
-    // When the first part is all, nobody waits for the count.
-    counted.catch(() => {});
     const { bytes, complete, attempt } = await this.#bytes(0, firstPart);
-    const text = new TextDecoder().decode(bytes);
-    this.#end?.push(complete ? text : text.slice(0, text.lastIndexOf("\n") + 1));
-    this.#say("loading");
-    if (complete) {
-      this.#adopt(await counted);
-      return { next: bytes.length, complete: true, attempt };
+    if (complete || bytes.length < firstPart) {
+      // An incomplete character will be sent again, from its beginning.
+      const next = complete ? bytes.length : bytes.length - incompleteTail(bytes);
+      const text = new TextDecoder().decode(bytes.subarray(0, next));
+      this.#end?.push(text);
+      this.#adopt(indexText(text, { attempt: Number(attempt), complete, bytes: next }));
+      return { next, complete, attempt };
     }
-    const index = await counted;
+    const text = new TextDecoder().decode(bytes);
+    this.#end?.push(text.slice(0, text.lastIndexOf("\n") + 1));
+    this.#say("loading");
+    const index = await this.#count();
     this.#adopt(index);
     if (index.complete) {
       this.#end = undefined;

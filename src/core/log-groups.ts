@@ -1,9 +1,13 @@
 /** The most groups of a log; later ones are shown as lines. */
 const mostGroups = 1_000;
-/** The longest of the texts below, in bytes. */
-const longestMark = 14;
 
-/** The groups of a log, from its lines in their order. Groups do not lie in each other: the next one ends the last. */
+/** How many characters of a line are read to tell whether a group begins or ends there. */
+export const longestGroupMark = 14;
+
+/**
+ * The groups of a log, as GitHub Actions writes them, from its lines in their order. Groups do not lie in each other:
+ * the next one ends the last.
+ */
 export class LogGroups {
   readonly #closed: [number, number][];
   #open: number | undefined;
@@ -16,12 +20,8 @@ export class LogGroups {
     this.#open = open;
   }
 
-  /** Reads the beginning of a line. */
-  line(number: number, bytes: Uint8Array, at: number): void {
-    const first = bytes[at];
-    // `#` or `:`
-    if (first !== 0x23 && first !== 0x3a) return;
-    const start = Buffer.from(bytes.subarray(at, at + longestMark)).toString("latin1");
+  /** Reads the beginning of a line; lines count from 1. */
+  line(number: number, start: string): void {
     if (start.startsWith("##[group]") || start.startsWith("::group::")) {
       this.#close(number - 1);
       this.#open = number;
