@@ -50,8 +50,8 @@ export async function readWorkerTimeline(db: Db, wanted: Wanted): Promise<Worker
   const isCut = runs.length > mostRuns;
   const shown = runs.slice(0, mostRuns);
   const labels = await labelsOf(db, shown);
-  const from = isCut ? (shown.at(-1)?.finishedAt ?? since) : since;
-  const period = { from: from.getTime(), to: now.getTime() };
+  const begin = since.getTime();
+  const period = { from: isCut ? (shown.at(-1)?.finishedAt ?? begin) : begin, to: now.getTime() };
   const changed = changes.toReversed().flatMap(({ at, detail }) => {
     const what = detail["what"];
     if (what !== "drain workers" && what !== "end drain") return [];
@@ -122,7 +122,7 @@ function answerOf(
   const places = new Map(workers.map(({ name }, index) => [name, index]));
   // Workers that are forgotten have no row.
   const runs = shown.filter(({ worker }) => places.has(worker));
-  const within = (time: Date) => Math.min(Math.max(time.getTime(), period.from), period.to);
+  const within = (time: number) => Math.min(Math.max(time, period.from), period.to);
   const placed = runs.map((run) => ({
     worker: run.worker,
     leasedAt: within(run.leasedAt),

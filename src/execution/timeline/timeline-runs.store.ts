@@ -3,28 +3,41 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId, Outcome } from "../execution.ts";
 
-const TimelineRun = z.object({
-  execution: ExecutionId,
+/** An attempt of an execution on a worker. Times are in ms since 1970. */
+export interface TimelineRun {
+  readonly execution: ExecutionId;
   /** What requested it: the id of a graph, or a build tool's invocation. */
-  invocation: z.string(),
-  worker: z.string(),
-  leasedAt: z.date(),
-  startedAt: z.date().nullable(),
+  readonly invocation: string;
+  readonly worker: string;
+  readonly leasedAt: number;
+  readonly startedAt: number | null;
   /** Null while it is not over. */
-  finishedAt: z.date().nullable(),
-  outcome: Outcome.nullable(),
+  readonly finishedAt: number | null;
+  readonly outcome: Outcome | null;
+}
+
+const Time = z.number();
+
+/** All runs in one row, column by column: the n-th values of all columns belong together. */
+const Columns = z.object({
+  execution: z.array(ExecutionId),
+  invocation: z.array(z.string()),
+  worker: z.array(z.string()),
+  leasedAt: z.array(Time),
+  startedAt: z.array(Time.nullable()),
+  finishedAt: z.array(Time.nullable()),
+  outcome: z.array(Outcome.nullable()),
 });
-/** An attempt of an execution on a worker. */
-export type TimelineRun = z.infer<typeof TimelineRun>;
 
 /**
  * Returns the attempts that ended since a time and those in progress, at most `most`, the latest first.
  *
  * Ended executions are found by the index that retention uses: an index of attempts would cost time at each end.
+ * PostgreSQL sends them as JSON: with 10,000 rows of 7 values, most of the time was spent on reading the rows.
  */
-export function timelineRuns(tx: Tx, since: Date, most: number): Promise<TimelineRun[]> {
-  return tx.many(
-    TimelineRun,
+export async function timelineRuns(tx: Tx, since: Date, most: number): Promise<TimelineRun[]> {
+  const [columns] = await tx.many(
+    Columns,
     sql`
       with ended as (
         select id, invocation from execution
@@ -39,10 +52,28 @@ export function timelineRuns(tx: Tx, since: Date, most: number): Promise<Timelin
         where attempt.finished_at >= ${since}
         union all
         select id, invocation, worker, leased_at, started_at, null, null from open where state = 'leased'
+      ), newest as (
+        select id, invocation, worker, outcome, round(date_part('epoch', leased_at) * 1000) as leased,
+               round(date_part('epoch', started_at) * 1000) as started,
+               round(date_part('epoch', finished_at) * 1000) as finished
+        from attempts order by coalesce(finished_at, 'infinity') desc, leased_at desc limit ${most}
       )
-      select id as execution, invocation, worker, leased_at as "leasedAt", started_at as "startedAt",
-             finished_at as "finishedAt", outcome
-      from attempts order by coalesce(finished_at, 'infinity') desc, leased_at desc limit ${most}
+      select coalesce(json_agg(id), '[]') as execution, coalesce(json_agg(invocation), '[]') as invocation,
+             coalesce(json_agg(worker), '[]') as worker, coalesce(json_agg(leased), '[]') as "leasedAt",
+             coalesce(json_agg(started), '[]') as "startedAt", coalesce(json_agg(finished), '[]') as "finishedAt",
+             coalesce(json_agg(outcome), '[]') as outcome
+      from newest
     `,
   );
+  if (columns === undefined) return [];
+  const { invocation, worker, leasedAt, startedAt, finishedAt, outcome } = columns;
+  return columns.execution.map((execution, n) => ({
+    execution,
+    invocation: invocation[n] ?? "",
+    worker: worker[n] ?? "",
+    leasedAt: leasedAt[n] ?? 0,
+    startedAt: startedAt[n] ?? null,
+    finishedAt: finishedAt[n] ?? null,
+    outcome: outcome[n] ?? null,
+  }));
 }
