@@ -128,8 +128,8 @@ const job = createRoute({
   path: "/graphs/$id/jobs/$name",
   validateSearch: (search) => JobSearch.parse(search),
   loader: async ({ params }) => {
-    const { jobQuery } = await import("./pages/job/load.ts");
-    await queryClient.ensureQueryData(jobQuery(params.id, params.name));
+    const { jobPageQuery } = await import("./pages/job/load.ts");
+    await queryClient.ensureQueryData(jobPageQuery(params.id, params.name));
   },
   component: lazyRouteComponent(() => import("./pages/job/page.tsx"), "JobPage"),
 });

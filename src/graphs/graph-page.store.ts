@@ -157,6 +157,28 @@ export async function jobSummary(
   return found;
 }
 
+const JobStateRow = z.object({ name: z.string(), state: JobState });
+
+/** Returns the jobs that a job waits for, and those that wait for it, each once. */
+export function neighbourStates(
+  tx: Tx,
+  id: GraphId,
+  job: string,
+): Promise<z.infer<typeof JobStateRow>[]> {
+  return tx.many(
+    JobStateRow,
+    sql`
+      select name, state from job
+      where graph_id = ${id} and name in (
+        select on_job from edge where graph_id = ${id} and job = ${job}
+        union all
+        select job from edge where graph_id = ${id} and on_job = ${job}
+      )
+      order by name
+    `,
+  );
+}
+
 /** Jobs of a graph that failed, the first by name. */
 export function failedJobs(tx: Tx, id: GraphId, most: number): Promise<JobSummary[]> {
   return summariesOfJobs(

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Verb } from "#core/verb.ts";
 import { farmOfGraphs } from "#graphs/farm-of-graphs.fixture.ts";
+import { jobDetail } from "#graphs/job-detail.store.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { graphFailures } from "./graph-failures.ts";
+import { jobPage } from "./job-page.ts";
 
 const db = await freshDb();
 let farm: Awaited<ReturnType<typeof farmOfGraphs>>;
@@ -79,6 +82,34 @@ test("who may not read logs gets none", async () => {
   const found = await graphFailures({ db, blobsOf: () => farm.store }, id, false);
 
   expect(found?.failures.map(({ log }) => log)).toEqual([null, null]);
+});
+
+test("the page of a job says why it failed, with the log for those who may read logs", async () => {
+  const { id } = await run("page", true);
+  const pageFor = async (job: string, ...verbs: Verb[]) => {
+    const detail = await jobDetail(db, id, job);
+    if (detail === undefined) throw new Error(`there is no job ${job}`);
+    const everywhere = { repository: "*", branch: "*", priorityCap: null, top: false };
+    const grants = verbs.map((verb) => ({ ...everywhere, verb }));
+    const services = { db, blobsOf: () => farm.store };
+    return jobPage(services, { ...detail, waiting: null }, { name: "ada", grants });
+  };
+
+  const reader = await pageFor("build", "read");
+  const readerOfLogs = await pageFor("build", "read", "read-logs");
+  const skipped = await pageFor("test", "read", "read-logs");
+
+  expect(reader.failure).toMatchObject({ job: "build", exitCode: 2, log: null });
+  expect(readerOfLogs.failure?.log?.lines).toContainEqual({
+    text: "main.c:4:10: error: no",
+    isError: true,
+  });
+  expect(readerOfLogs.neighbours).toEqual([
+    { name: "test", state: "unreachable" },
+    { name: "tidy", state: "failed" },
+  ]);
+  expect(skipped.failure).toBeNull();
+  expect(skipped.neighbours).toEqual([{ name: "build", state: "failed" }]);
 });
 
 test("one job can be asked for", async () => {

@@ -1,3 +1,4 @@
+import type { SessionStanding } from "#api/session.ts";
 import {
   fakeBranches,
   fakeCatalog,
@@ -101,21 +102,24 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
     case "caller":
       return fakeCaller();
     case "session":
-      return {
-        session: null,
-        over: null,
-        problem: null,
-        csrf: null,
-        provider: null,
-        isOpen: true,
-        access: "open",
-      };
+      return madeUpSession;
     case "caches":
       return id === "use" ? fakeCacheUse(new Date(), url.searchParams) : fakeCaches(new Date());
     default:
       return undefined;
   }
 }
+
+/** Nobody is signed in, and everybody may do everything. */
+export const madeUpSession: SessionStanding = {
+  session: null,
+  over: null,
+  problem: null,
+  csrf: null,
+  provider: null,
+  isOpen: true,
+  access: "open",
+};
 
 function answerExecution(farm: FakeFarm, id: string, part: string | undefined): unknown {
   switch (part) {

@@ -4,14 +4,15 @@ import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 import { text } from "node:stream/consumers";
 import type { GraphSummary } from "#api/graph.ts";
+import { withSession } from "#api/session-in-page.ts";
 import { JobWaiting } from "#api/waiting.ts";
 import { answerPartOfLog } from "./answer-log.ts";
-import { answerMadeUp } from "./answer-made-up.ts";
+import { answerMadeUp, madeUpSession } from "./answer-made-up.ts";
 import { changeFakeGraph } from "./fake-changes.ts";
 import { fakeFailures } from "./fake-failures.ts";
 import { type FakeFarm, summaryOf } from "./fake-farm.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
-import { madeUpJob, whyMadeUpJobWaits } from "./made-up-job.ts";
+import { madeUpJob, madeUpJobPage, whyMadeUpJobWaits } from "./made-up-job.ts";
 import { madeUpTimeline } from "./made-up-timeline.ts";
 import { sendEvents } from "./send-events.ts";
 
@@ -89,7 +90,7 @@ async function answerPage(directory: string | undefined, path: string, response:
     const bytes = await readFile(join(directory, file));
     response.setHeader("content-security-policy", contentPolicy);
     response.setHeader("content-type", contentTypes[extname(file)] ?? "application/octet-stream");
-    response.end(bytes);
+    response.end(file === "index.html" ? withSession(bytes.toString(), madeUpSession) : bytes);
   } catch {
     sendFailure(response, 404, "not_found", `no file ${path}`);
   }
@@ -191,6 +192,10 @@ async function answerApi(
     return sendFailure(response, 404, "not_found", `there is no ${kind} ${id ?? ""}`);
   }
   if (rest.length === 0) return sendJson(response, graph);
+  if (rest[0] === "page") {
+    const failed = (summaryOf(graph).counts.failed ?? 0) > 0;
+    return sendJson(response, { graph, failures: failed ? fakeFailures(graph, null) : null });
+  }
   if (rest[0] === "failures")
     return sendJson(response, fakeFailures(graph, url.searchParams.get("job")));
   if (rest[0] === "cancel") {
@@ -229,6 +234,10 @@ async function answerApi(
   if (rest.length === 2) {
     const priority = farm.jobPriorities.get(`${graph.id} ${job.name}`) ?? 0;
     return sendJson(response, { ...madeUpJob(graph, job), priority });
+  }
+  if (rest[2] === "page") {
+    const priority = farm.jobPriorities.get(`${graph.id} ${job.name}`) ?? 0;
+    return sendJson(response, madeUpJobPage(graph, { ...madeUpJob(graph, job), priority }));
   }
   if (rest[2] === "coalescing") {
     return sendJson(response, { into: null, answersFor: [], bisect: null });

@@ -1,5 +1,7 @@
 import type { Graph, JobDetail, JobSummary, Run } from "#api/graph.ts";
+import type { JobPage } from "#api/job-page.ts";
 import type { WaitingReason } from "#api/waiting.ts";
+import { fakeFailures } from "./fake-failures.ts";
 
 /** Returns all details of a job, derived from its summary: as many runs as it states, the last one with its state. */
 export function madeUpJob(graph: Graph, job: JobSummary): JobDetail {
@@ -78,6 +80,21 @@ function madeUpRun(graph: Graph, job: JobSummary, number: number, last: boolean)
             { path: "dist/assets", kind: "directory", digest: `${hash}/310`, sizeBytes: null },
           ]
         : [],
+  };
+}
+
+/** Returns what the page of a job opens with. */
+export function madeUpJobPage(graph: Graph, detail: JobDetail): JobPage {
+  const near = new Set([
+    ...detail.dependsOn.map(({ on }) => on),
+    ...detail.dependedOnBy.map(({ job }) => job),
+  ]);
+  return {
+    detail: { ...detail, waiting: whyMadeUpJobWaits(detail.job) },
+    neighbours: graph.jobList
+      .filter(({ name }) => near.has(name))
+      .map(({ name, state }) => ({ name, state })),
+    failure: fakeFailures(graph, detail.job.name).failures[0] ?? null,
   };
 }
 

@@ -11,6 +11,8 @@ interface Props {
    * left to report.
    */
   readonly isLive?: boolean;
+  /** Called when the user enters the field: suggestions may be requested then. */
+  readonly onFocus?: () => void;
   /** Called when the user has finished, because each change causes a request to the farm. */
   readonly onChange: (text: string) => void;
 }
@@ -22,6 +24,7 @@ export function TextField({
   placeholder,
   suggestions,
   isLive = false,
+  onFocus,
   onChange,
 }: Props) {
   const [draft, setDraft] = useState<string>();
@@ -42,6 +45,7 @@ export function TextField({
           setDraft(event.target.value);
           if (isLive) onChange(event.target.value);
         }}
+        onFocus={onFocus}
         onBlur={finish}
         onKeyDown={(event) => {
           if (event.key === "Enter") finish();

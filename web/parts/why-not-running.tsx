@@ -9,23 +9,26 @@ import { Ago } from "./times.tsx";
 /** Others in the queue move without an event in the graph's stream. */
 const refetchMs = 5_000;
 
-const waitingQuery = (graph: string, job: JobSummary) =>
+const waitingQuery = (graph: string, job: JobSummary, known: WaitingReason | null | undefined) =>
   queryOptions({
     queryKey: ["waiting", graph, job.name, job.version],
     queryFn: ({ signal }) =>
       call(jobEndpoints.jobWaiting, { params: { graph, job: job.name } }, signal),
     enabled: isWaiting(job),
     refetchInterval: refetchMs,
+    ...(known === undefined ? {} : { initialData: { waiting: known } }),
   });
 
 interface Props {
   readonly graphId: string;
   readonly job: JobSummary;
+  /** What the farm has just answered, if it was requested with the job. */
+  readonly known?: WaitingReason | null;
 }
 
 /** Why a job does not run, and the remedy; for a job that does not wait, the reason in its graph. */
-export function WhyNotRunning({ graphId, job }: Props) {
-  const waiting = useWaiting(graphId, job);
+export function WhyNotRunning({ graphId, job, known }: Props) {
+  const waiting = useWaiting(graphId, job, known);
   if (waiting === null) return job.reason === null ? null : <p>{job.reason}</p>;
   return (
     <section className="why-not-running" aria-label="Why it does not run" aria-live="polite">
@@ -73,7 +76,11 @@ function isWaiting({ state }: JobSummary): boolean {
 }
 
 /** Returns why a job does not run; null when it runs, has ended, or the farm has not answered yet. */
-function useWaiting(graph: string, job: JobSummary): WaitingReason | null {
-  const { data } = useQuery(waitingQuery(graph, job));
+function useWaiting(
+  graph: string,
+  job: JobSummary,
+  known: WaitingReason | null | undefined,
+): WaitingReason | null {
+  const { data } = useQuery(waitingQuery(graph, job, known));
   return isWaiting(job) ? (data?.waiting ?? null) : null;
 }

@@ -23,6 +23,7 @@ function pathsOf(graph: string, repository: string): string[] {
     `/repositories/${repository}/branches`,
     `/repositories/${repository}/trends`,
     `/graphs/${graph}`,
+    `/graphs/${graph}/jobs/build`,
     `/graphs/${graph}/jobs/test`,
   ];
 }

@@ -5,6 +5,7 @@ import { CommitGrid, GridColumns, GridFilters } from "../commit-grid.ts";
 import { createdWhenNew, endpoint, events, json } from "../endpoint.ts";
 import { GraphFailures } from "../failure-of-job.ts";
 import { Graph, GraphDelta, GraphSummary, Repository, SubmittedGraph } from "../graph.ts";
+import { GraphPage } from "../graph-page.ts";
 import { SubmitGraph } from "../submit-graph.ts";
 
 /** Requests may bring definition files along; a large repository has many. */
@@ -76,6 +77,14 @@ export const graphEndpoints = {
     right: rightAt("graph", "read"),
     summary: "A graph with all its jobs and edges.",
     answer: json(Graph),
+  }),
+  graphPage: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/page",
+    right: rightAt("graph", "read"),
+    summary:
+      "What the page of a graph opens with: the graph, and its failures if a job failed. The ends of the logs are null without the right `read-logs`.",
+    answer: json(GraphPage),
   }),
   graphFailures: endpoint({
     method: "GET",

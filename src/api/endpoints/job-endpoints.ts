@@ -3,6 +3,7 @@ import { rightAt, rightOnListed, rightSomewhere } from "#core/right.ts";
 import { CancelledJob } from "../cancel.ts";
 import { bytes, endpoint, events, json } from "../endpoint.ts";
 import { JobDetail } from "../graph.ts";
+import { JobPage } from "../job-page.ts";
 import { JobTrends, TrendsBy } from "../job-trends.ts";
 import { JsonDocument } from "../json-document.ts";
 import {
@@ -48,6 +49,14 @@ export const jobEndpoints = {
     summary:
       "A job with its runs; by its kind with `chunks` (items, done, failed, batches), `notifications`, `madeGraphs`.",
     answer: json(JobDetail),
+  }),
+  jobPage: endpoint({
+    method: "GET",
+    path: "/graphs/:graph/jobs/:job/page",
+    right: rightAt("graph", "read"),
+    summary:
+      "What the page of a job opens with: the job, the states of its neighbours, and why it failed, as the failures of its graph say it. The end of the log is null without the right `read-logs`.",
+    answer: json(JobPage),
   }),
   jobWaiting: endpoint({
     method: "GET",

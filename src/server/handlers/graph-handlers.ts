@@ -1,6 +1,8 @@
 import { placesOf } from "#access/places-of.ts";
+import type { Principal } from "#access/principal.ts";
 import { mayDo } from "#access/require-grant.ts";
 import type { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
+import type { GraphSummary } from "#api/graph.ts";
 import { Fault } from "#core/fault.ts";
 import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
 import { commitGrid } from "#graphs/commit-grid.store.ts";
@@ -21,6 +23,11 @@ const graphsInStream = 50;
 
 export function graphHandlers(services: HandlerServices): HandlersFor<typeof graphEndpoints> {
   const { db, queue, feeds, url } = services;
+  const failuresFor = async (caller: Principal, graph: GraphSummary, job?: string) => {
+    const id = GraphId.parse(graph.id);
+    const mayReadLogs = mayDo(caller, "read-logs", graph);
+    return found(await graphFailures(services, id, mayReadLogs, job), `graph ${id}`);
+  };
 
   return {
     repositories: ({ caller }) => listRepositories(db, placesOf(caller, ["read"])),
@@ -48,11 +55,19 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
       const id = graphIdOf(params);
       return found(await db.transaction((tx) => wholeGraph(tx, id)), `graph ${id}`);
     },
+    async graphPage({ params, caller }) {
+      const id = graphIdOf(params);
+      const summary = found(await graphSummary(db, id), `graph ${id}`);
+      // Both read for a while where many jobs are, or many failed.
+      const [graph, failures] = await Promise.all([
+        db.transaction((tx) => wholeGraph(tx, id)),
+        (summary.counts.failed ?? 0) === 0 ? null : failuresFor(caller, summary),
+      ]);
+      return { graph: found(graph, `graph ${id}`), failures };
+    },
     async graphFailures({ params, query, caller }) {
       const id = graphIdOf(params);
-      const { repository, branch } = found(await graphSummary(db, id), `graph ${id}`);
-      const mayReadLogs = mayDo(caller, "read-logs", { repository, branch });
-      return found(await graphFailures(services, id, mayReadLogs, query.job), `graph ${id}`);
+      return failuresFor(caller, found(await graphSummary(db, id), `graph ${id}`), query.job);
     },
     async graphEvents({ params, query, context }) {
       const id = graphIdOf(params);
@@ -87,6 +102,6 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
 
 function graphIdFrom(text: string): GraphId {
   const id = GraphId.safeParse(text);
-  if (!id.success) throw new Fault("invalid_argument", `"${text}" is no graph's id`);
+  if (!id.success) throw new Fault("invalid_argument", `"${text}" is not the id of a graph`);
   return id.data;
 }

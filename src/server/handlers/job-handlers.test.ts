@@ -4,6 +4,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { JobDetail } from "#api/graph.ts";
+import { JobPage } from "#api/job-page.ts";
 import { JobWaiting } from "#api/waiting.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
@@ -43,6 +44,7 @@ test("a farm without workers says of each job why it waits, on its own and with 
 
   const build = JobWaiting.parse(await (await ask(`/graphs/${id}/jobs/build/waiting`)).json());
   const detail = JobDetail.parse(await (await ask(`/graphs/${id}/jobs/test`)).json());
+  const page = JobPage.parse(await (await ask(`/graphs/${id}/jobs/test/page`)).json());
 
   expect(build.waiting).toMatchObject({
     kind: "capacity-none",
@@ -53,7 +55,13 @@ test("a farm without workers says of each job why it waits, on its own and with 
     kind: "dependency",
     sentence: "waits for build; build waits for a worker: none is connected",
   });
+  expect(page).toEqual({
+    detail,
+    neighbours: [{ name: "build", state: "queued" }],
+    failure: null,
+  });
   expect((await ask(`/graphs/${id}/jobs/nothing/waiting`)).status).toBe(404);
+  expect((await ask(`/graphs/${id}/jobs/nothing/page`)).status).toBe(404);
 });
 
 /** Follows a stream of events until an event contains the text. */

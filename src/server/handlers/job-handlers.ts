@@ -13,6 +13,7 @@ import { logAnswer } from "../http/log-answer.ts";
 import { logEvents, mostLogBytesPerEvent } from "../http/log-events.ts";
 import { logPositionOf } from "../http/log-position.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
+import { jobPage } from "../job-page.ts";
 import { LogPages } from "../logs/log-pages.ts";
 import { manifestSchema } from "../manifest-schema.ts";
 import { readRunLog } from "../run-log.ts";
@@ -40,16 +41,19 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
   };
   const waitingOf = async (id: GraphId, job: string) =>
     jobWaiting(db, id, job, clock.now(), queue.times, await declaredOffers(db));
+  const detailOf = async (id: GraphId, job: string) => {
+    const detail = found(await jobDetail(db, id, job), jobIn(id, job));
+    return { ...detail, waiting: (await waitingOf(id, job)) ?? null };
+  };
 
   return {
     jobTrends: ({ query: { branch = null, ...query }, caller }) =>
       db.transaction((tx) =>
         jobTrends(tx, { ...query, branch, now: clock.now(), places: placesOf(caller, ["read"]) }),
       ),
-    async job({ params: { graph, job } }) {
-      const id = graphIdOf({ graph });
-      const detail = found(await jobDetail(db, id, job), jobIn(id, job));
-      return { ...detail, waiting: (await waitingOf(id, job)) ?? null };
+    job: ({ params: { graph, job } }) => detailOf(graphIdOf({ graph }), job),
+    async jobPage({ params: { graph, job }, caller }) {
+      return jobPage(services, await detailOf(graphIdOf({ graph }), job), caller);
     },
     async jobWaiting({ params: { graph, job } }) {
       const id = graphIdOf({ graph });

@@ -12,13 +12,13 @@ import { shownText } from "../../parts/shown-text.ts";
 import { StateBadge } from "../../parts/state.tsx";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { HeaderButtons } from "./header-buttons.tsx";
-import { graphQuery } from "./load.ts";
+import { readGraphAgain } from "./load.ts";
 
 export function GraphHeader({ graph }: { graph: Graph }) {
   const client = useQueryClient();
   const cancel = useMutation({
     mutationFn: () => call(graphEndpoints.cancelGraph, { params: { graph: graph.id } }),
-    onSettled: () => client.invalidateQueries(graphQuery(graph.id)),
+    onSettled: () => readGraphAgain(client, graph.id),
   });
   const cached = graph.jobList.filter((job) => job.cached).length;
   const stale = graph.jobList.filter((job) => job.stale).length;

@@ -1,4 +1,9 @@
-import { queryOptions, replaceEqualDeep, useQueryClient } from "@tanstack/react-query";
+import {
+  type QueryClient,
+  queryOptions,
+  replaceEqualDeep,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import { type Graph, GraphDelta, GraphSummary } from "#api/graph.ts";
 import { apiBase, call } from "../../farm/ask.ts";
@@ -8,10 +13,37 @@ import { useEventStream } from "../../farm/use-event-stream.ts";
 export const graphQuery = (id: string) =>
   queryOptions({
     queryKey: ["graph", id],
-    queryFn: ({ signal }) => call(graphEndpoints.graph, { params: { graph: id } }, signal),
+    async queryFn({ client, signal }) {
+      const { graph, failures } = await call(
+        graphEndpoints.graphPage,
+        { params: { graph: id } },
+        signal,
+      );
+      if (failures !== null) client.setQueryData(failuresQuery(graph).queryKey, failures);
+      return graph;
+    },
     structuralSharing: (known, fresh) =>
       isGraph(known) && isGraph(fresh) ? newerOf(known, fresh) : fresh,
   });
+
+/**
+ * The failures of a graph. They change when a job fails or is run again: then the version of the graph changes. Those of
+ * the version that the page was loaded with come with the graph.
+ */
+export const failuresQuery = ({ id, version }: Pick<Graph, "id" | "version">) =>
+  queryOptions({
+    queryKey: ["graph", id, "failures", version],
+    queryFn: ({ signal }) => call(graphEndpoints.graphFailures, { params: { graph: id } }, signal),
+    placeholderData: (before) => before,
+  });
+
+/** Requests what is shown of a graph and of its jobs again, after a change. */
+export async function readGraphAgain(client: QueryClient, id: string): Promise<void> {
+  await Promise.all([
+    client.invalidateQueries(graphQuery(id)),
+    client.invalidateQueries({ queryKey: ["job", id] }),
+  ]);
+}
 
 /**
  * A stream may be newer than a slow answer. With an equal version, the known graph is kept so that nothing is drawn

@@ -1,21 +1,12 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import type { FailureOfJob } from "#api/failure-of-job.ts";
 import type { Graph } from "#api/graph.ts";
-import { call } from "../../farm/ask.ts";
 import { FailureDetails, howItEnded } from "../../parts/failure-of-job.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { ChangeButtons } from "./changes/change-buttons.tsx";
-
-/** The answer changes when a job fails or is run again: then the number of failed jobs or the version changes. */
-const failuresQuery = ({ id, version }: Graph) =>
-  queryOptions({
-    queryKey: ["graph", id, "failures", version],
-    queryFn: ({ signal }) => call(graphEndpoints.graphFailures, { params: { graph: id } }, signal),
-    placeholderData: (before) => before,
-  });
+import { failuresQuery } from "./load.ts";
 
 /** What failed in a graph, since when, and what one can do. The first failure is open. */
 export function WhatFailed({ graph }: { graph: Graph }) {

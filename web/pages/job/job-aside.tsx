@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { Edge, JobDetail, JobSummary, Run } from "#api/graph.ts";
+import type { Edge, JobDetail, Run } from "#api/graph.ts";
+import type { JobPage } from "#api/job-page.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { ShareButton } from "../../parts/share-button.tsx";
@@ -10,18 +11,17 @@ import { outputUrl, runUrl, shareRun } from "./load.ts";
 interface Props {
   readonly detail: JobDetail;
   readonly run: Run | undefined;
-  /** The graph's jobs, if they are known: for the neighbours' states. */
-  readonly jobs: readonly JobSummary[] | undefined;
+  readonly neighbours: JobPage["neighbours"];
 }
 
 /** What surrounds a job: its neighbours and its outputs. */
-export function JobAside({ detail, run, jobs }: Props) {
+export function JobAside({ detail, run, neighbours }: Props) {
   const { graph, job } = detail;
   return (
     <aside className="job-aside">
       <Neighbours
         graphId={graph.id}
-        jobs={jobs}
+        neighbours={neighbours}
         title="Waits for"
         edges={detail.dependsOn}
         hasNotBegun={job.state === "blocked" || job.state === "unreachable"}
@@ -29,7 +29,7 @@ export function JobAside({ detail, run, jobs }: Props) {
       />
       <Neighbours
         graphId={graph.id}
-        jobs={jobs}
+        neighbours={neighbours}
         title="Waited for by"
         edges={detail.dependedOnBy}
         hasNotBegun={false}
@@ -92,7 +92,7 @@ export function JobAside({ detail, run, jobs }: Props) {
 
 interface NeighboursProps {
   readonly graphId: string;
-  readonly jobs: readonly JobSummary[] | undefined;
+  readonly neighbours: JobPage["neighbours"];
   readonly title: string;
   readonly edges: readonly Edge[];
   readonly hasNotBegun: boolean;
@@ -102,8 +102,15 @@ interface NeighboursProps {
 
 const mostShown = 30;
 
-function Neighbours({ graphId, jobs, title, edges, hasNotBegun, isIncoming }: NeighboursProps) {
-  const states = new Map(jobs?.map((job) => [job.name, job.state]));
+function Neighbours({
+  graphId,
+  neighbours,
+  title,
+  edges,
+  hasNotBegun,
+  isIncoming,
+}: NeighboursProps) {
+  const states = new Map(neighbours.map(({ name, state }) => [name, state]));
   if (edges.length === 0) return null;
   return (
     <section>

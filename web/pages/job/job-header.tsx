@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { GraphSummary, JobSummary } from "#api/graph.ts";
+import type { JobDetail } from "#api/graph.ts";
 import { isOver } from "#api/job-state.ts";
 import { formatSelection } from "#api/selection/format-selection.ts";
 import { Crumbs } from "../../parts/crumbs.tsx";
@@ -12,13 +12,10 @@ import { PriorityDialog } from "../graph/changes/priority-dialog.tsx";
 import { ReleaseButtons } from "../graph/changes/release-buttons.tsx";
 
 interface Props {
-  readonly graph: GraphSummary;
-  readonly job: JobSummary;
-  /** The job's own priority, in addition to that of the graph. */
-  readonly priority: number;
+  readonly detail: JobDetail;
 }
 
-export function JobHeader({ graph, job, priority }: Props) {
+export function JobHeader({ detail: { graph, job, priority, waiting } }: Props) {
   const [isAsking, setIsAsking] = useState(false);
   return (
     <header className="page-header">
@@ -77,7 +74,7 @@ export function JobHeader({ graph, job, priority }: Props) {
           onClose={() => setIsAsking(false)}
         />
       ) : null}
-      <WhyNotRunning graphId={graph.id} job={job} />
+      <WhyNotRunning graphId={graph.id} job={job} known={waiting} />
     </header>
   );
 }

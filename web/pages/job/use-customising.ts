@@ -2,8 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
 import type { Customise } from "#api/rerun.ts";
 import { call } from "../../farm/ask.ts";
-import { graphQuery } from "../graph/load.ts";
-import { jobQuery } from "./load.ts";
+import { readGraphAgain } from "../graph/load.ts";
 
 /** Returns the effect of a changed definition, and the function that applies it. */
 export function useCustomising(graph: string, asked: Customise | undefined) {
@@ -24,12 +23,7 @@ export function useCustomising(graph: string, asked: Customise | undefined) {
   const apply = useMutation({
     mutationFn: (wanted: Customise) => call(rerunEndpoints.customise, { params, body: wanted }),
     // Also after a refusal, because another user may have changed the job.
-    onSettled: async (_done, _refusal, { job }) => {
-      await Promise.all([
-        client.invalidateQueries(jobQuery(graph, job)),
-        client.invalidateQueries(graphQuery(graph)),
-      ]);
-    },
+    onSettled: () => readGraphAgain(client, graph),
   });
   return { preview, apply };
 }

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { Repository } from "#api/graph.ts";
 import type { GraphPreview } from "#api/preview.ts";
 import { TextField } from "../../parts/text-field.tsx";
@@ -20,9 +21,11 @@ interface Props {
 
 export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: Props) {
   const name = repositories.find(({ url }) => url === chosen.repository)?.name;
+  // Most users keep HEAD: the suggestions are requested when the field is entered.
+  const [suggests, setSuggests] = useState(false);
   const { data: branches } = useQuery({
     ...branchesQuery(name ?? ""),
-    enabled: name !== undefined,
+    enabled: suggests && name !== undefined,
   });
   const job = onlyJob(chosen.select, holes);
   return (
@@ -45,6 +48,7 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
         isLive
         value={chosen.rev ?? ""}
         suggestions={(branches ?? []).map(({ branch }) => branch).filter((each) => each !== "*")}
+        onFocus={() => setSuggests(true)}
         onChange={(rev) => onChange({ rev: rev === "" ? undefined : rev })}
       />
       {holes.graphs.length === 0 ? null : (

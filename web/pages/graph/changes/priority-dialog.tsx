@@ -5,8 +5,7 @@ import type { GraphSummary } from "#api/graph.ts";
 import { call } from "../../../farm/ask.ts";
 import { Modal } from "../../../parts/modal.tsx";
 import { NumberField } from "../../../parts/number-field.tsx";
-import { jobQuery } from "../../job/load.ts";
-import { graphQuery } from "../load.ts";
+import { readGraphAgain } from "../load.ts";
 
 interface Props {
   readonly graph: GraphSummary;
@@ -33,11 +32,7 @@ export function PriorityDialog({ graph, job, onClose }: Props) {
           ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
         },
       }),
-    onSuccess: () =>
-      Promise.all([
-        client.invalidateQueries(graphQuery(graph.id)),
-        ...(job === undefined ? [] : [client.invalidateQueries(jobQuery(graph.id, job.name))]),
-      ]),
+    onSuccess: () => readGraphAgain(client, graph.id),
   });
   const isChanged = priority !== before || top !== graph.top;
   return (

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { rerunEndpoints } from "#api/endpoints/rerun-endpoints.ts";
 import { call } from "../../../farm/ask.ts";
-import { graphQuery } from "../load.ts";
+import { readGraphAgain } from "../load.ts";
 
 /** The two answers to a breakpoint. */
 export function ReleaseButtons({
@@ -15,7 +15,7 @@ export function ReleaseButtons({
   const release = useMutation({
     mutationFn: (verdict: "go" | "stop") =>
       call(rerunEndpoints.release, { params: { graph: graphId }, body: { job, verdict } }),
-    onSettled: () => client.invalidateQueries(graphQuery(graphId)),
+    onSettled: () => readGraphAgain(client, graphId),
   });
   return (
     <>

@@ -1,7 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { PlannedChange } from "#api/rerun.ts";
 import { tell } from "../../../farm/ask.ts";
-import { graphQuery } from "../load.ts";
+import { readGraphAgain } from "../load.ts";
 import { bodyOf, type RequestedChange } from "./requested-change.ts";
 
 /**
@@ -27,7 +27,7 @@ export function useChange(graphId: string, change: RequestedChange, isOpen: bool
   });
   const apply = useMutation({
     mutationFn: (token: string) => tell(PlannedChange, path, { ...body, token }),
-    onSuccess: () => client.invalidateQueries(graphQuery(graphId)),
+    onSuccess: () => readGraphAgain(client, graphId),
     onError: () => preview.refetch(),
   });
   return { preview, apply };
