@@ -42,6 +42,8 @@ interface Fuzzed {
   readonly accepted: number;
   /** The number of different outcomes: results by shape, refusals by text. */
   readonly outcomes: number;
+  /** The inputs whose outcome no seed and no earlier input had. */
+  readonly found: readonly { readonly input: Uint8Array; readonly isAccepted: boolean }[];
   readonly crashes: readonly Crash[];
   readonly slowest: { readonly ms: number; readonly input: string };
 }
@@ -62,6 +64,7 @@ export async function fuzz(target: FuzzTarget, seed: number, most: number): Prom
   const words = (target.words ?? []).map(bytesOf);
   const kept = target.seeds.map(bytesOf);
   const outcomes = new Set<string>();
+  const found: { input: Uint8Array; isAccepted: boolean }[] = [];
   const crashes: Crash[] = [];
   let accepted = 0;
   let slowest: Fuzzed["slowest"] = { ms: 0, input: "" };
@@ -80,10 +83,13 @@ export async function fuzz(target: FuzzTarget, seed: number, most: number): Prom
       crashes.push({ target: name, input: Buffer.from(input).toString("base64"), reason: crash });
     } else if (!outcomes.has(outcome)) {
       outcomes.add(outcome);
-      if (kept.length < mostKept) kept.push(Uint8Array.from(input));
+      if (n < target.seeds.length) continue;
+      const copy = Uint8Array.from(input);
+      found.push({ input: copy, isAccepted });
+      if (kept.length < mostKept) kept.push(copy);
     }
   }
-  return { inputs, accepted, outcomes: outcomes.size, crashes, slowest };
+  return { inputs, accepted, outcomes: outcomes.size, found, crashes, slowest };
 }
 
 /** Returns the number of inputs that a target gets of `most`. */

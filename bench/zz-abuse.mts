@@ -1,0 +1,38 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { startFarm } from "../test/support/farm.ts";
+import { honestClient } from "./show/build-tools/honest-client.ts";
+const kind = process.argv[2] ?? "slow-uploads";
+const prof = process.argv[3];
+const farm = await startFarm({ workers: 0, env: prof ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${prof}` } : {} });
+const ms = () => Number(readFileSync(`/proc/${farm.server.pid}/task/${farm.server.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+const mib = () => Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${farm.server.pid}/smaps_rollup`, "utf8"))?.[1] ?? 0) / 1024;
+const beside = (f: string) => new URL(`show/build-tools/${f}`, import.meta.url).pathname;
+const sink = fork(beside("sink.ts"));
+const attacker = fork(beside("attacker.ts"));
+const [[sinkUrl]] = await Promise.all([once(sink, "message"), once(attacker, "message")]);
+const tell = async (what: unknown) => { const p = once(attacker, "message"); attacker.send(what as object); return (await p)[0]; };
+const honest = await honestClient(farm.url, ms);
+await honest.work(40);
+const show = (spent: any[]) => spent.map((s) => s.ms.toFixed(0)).join(" ") + "  sum " + spent.reduce((a, s) => a + s.ms + 5, 0).toFixed(0) + " serverMs " + spent.reduce((a, s) => a + s.serverMs, 0).toFixed(0);
+console.log("alone", show(await honest.work(40)), "MiB", mib().toFixed(0));
+for (let r = 0; r < 3; r++) {
+  let most = 0; const t = setInterval(() => { most = Math.max(most, mib()); }, 100);
+  const b = ms(), w = performance.now();
+  await tell({ url: farm.url, kind });
+  console.log("before", (ms() - b).toFixed(0), "ms server in", (performance.now() - w).toFixed(0));
+  const w2 = performance.now();
+  const s = await honest.work(40);
+  const secs = (performance.now() - w2) / 1000;
+  const n = Number(await tell("stop"));
+  clearInterval(t);
+  console.log("attack", show(s), "MiB", most.toFixed(0), "calls/s", (n / secs).toFixed(1));
+  await new Promise((r) => setTimeout(r, 3000));
+  await tell({ url: sinkUrl, kind, pace: Math.max(n / secs, 0.1) });
+  const o = await honest.work(40);
+  await tell("stop");
+  console.log("sink  ", show(o));
+  await new Promise((r) => setTimeout(r, 500));
+}
+await honest.stop(); await farm.stop(); sink.kill(); attacker.kill(); process.exit(0);
