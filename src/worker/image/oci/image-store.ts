@@ -1,32 +1,19 @@
-import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { z } from "zod";
-import { errnoOf } from "#cas/disk/disk-fault.ts";
-import { removeLeftovers, tempFileIn } from "#cas/temp-file.ts";
-import { Fault } from "#core/fault.ts";
 import type { ImageConfig } from "#images/image-manifest.ts";
 import { type ImageReference, imageName, parseImageReference } from "#images/image-reference.ts";
 import { requireSignature, ruleFor, type SignaturePolicy } from "#images/image-signatures.ts";
-import type { DescribedImage, RegistryClient } from "#images/registry-client.ts";
+import type { RegistryClient } from "#images/registry-client.ts";
 import type { RegistryLogin } from "#images/registry-login.ts";
-import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { chooseEvictions, type StoredLayer, type StoredRoot } from "./choose-evictions.ts";
 import { InUseMarks } from "./in-use-marks.ts";
 import { LayerIndex } from "./layer-index.ts";
-import { mergeLayers } from "./merge-layers.ts";
-import { prepareRoot } from "./prepare-root.ts";
-import { type LayerLimits, readLayer } from "./read-layer.ts";
-import { writeRoot } from "./write-root.ts";
-
-const run = promisify(execFile);
-
-/** Changes when roots are made in another way; roots of other formats are then unused and evicted. */
-const rootFormat = 2;
+import { type Access, ImagePulls } from "./pull-image.ts";
+import type { LayerLimits } from "./read-layer.ts";
+import { exists, isUsableRoot, rootKey, StoreFiles } from "./store-files.ts";
 
 /** A tag is resolved again after this time. */
 const tagValidMs = 5 * 60_000;
@@ -36,20 +23,6 @@ const abandonedAfterMs = 60 * 60_000;
 
 /** The most images that the farm hears of. */
 const mostKeys = 64;
-
-const mostBlobBytes = 8 * 1024 ** 3;
-
-const RootFacts = z.object({
-  name: z.string(),
-  environment: z.array(z.tuple([z.string(), z.string()])),
-  user: z.string(),
-  workingDirectory: z.string(),
-  entrypoint: z.array(z.string()),
-  command: z.array(z.string()),
-  volumes: z.array(z.string()),
-  ports: z.array(z.number()),
-  layers: z.array(z.string()),
-});
 
 /** An image of which the root file system is on this machine. */
 export interface OpenImage {
@@ -68,54 +41,36 @@ export interface OpenImage {
 
 type ServiceOfImage = Pick<
   ImageConfig,
-  "entrypoint" | "command" | "volumes" | "ports" | "workingDirectory"
+  "entrypoint" | "command" | "volumes" | "ports" | "workingDirectory" | "user"
 >;
-
-/** How an image is pulled, and what follows the digest in the names of its parts on the disk. */
-interface Access {
-  readonly client: RegistryClient;
-  readonly suffix: string;
-}
 
 interface ImageStoreLimits extends LayerLimits {
   /** The size of all layers together, in bytes. */
   readonly storeBytes: number;
 }
 
-/**
- * The images of this machine, shared by its workers without locks.
- *
- *     layers/<id>/0, 1, …          the files of a layer
- *     layers/<id>/index.json       its paths; written last
- *     roots/<id>-<format>/root     the merged root file system, of hard links into layers
- *     roots/…/image.json           settings, and the layers that it needs
- *     roots/…/signed-<keys>        its signature by one of these keys was verified
- *     in-use/<name>~<owner>        keeps a root or a layer from eviction while its owner lives
- *     temp/                        blobs, layers and roots that are being made; renamed when complete
- *
- * An id is a SHA-256. Images that were pulled with a login of the farm, and their layers, have `.<scope>` behind it: no
- * other scope can use them, not even one that knows the digest.
- */
+/** The images of this machine, shared by its workers without locks. */
 export class ImageStore {
-  readonly #directory: string;
+  readonly #files: StoreFiles;
   readonly #client: RegistryClient;
   readonly #limits: ImageStoreLimits;
   readonly #policy: SignaturePolicy;
   readonly #marks: InUseMarks;
-  readonly #pulling = new Map<string, Promise<void>>();
+  readonly #pulls: ImagePulls;
   readonly #tags = new Map<string, { readonly digest: string; readonly untilMs: number }>();
 
   private constructor(
-    directory: string,
+    files: StoreFiles,
     client: RegistryClient,
     limits: ImageStoreLimits,
     policy: SignaturePolicy,
   ) {
-    this.#directory = directory;
+    this.#files = files;
     this.#client = client;
     this.#limits = limits;
     this.#policy = policy;
-    this.#marks = new InUseMarks(join(directory, "in-use"), ownOwner());
+    this.#marks = new InUseMarks(files.inUse, ownOwner());
+    this.#pulls = new ImagePulls(files, this.#marks, limits);
   }
 
   static async open(
@@ -124,12 +79,7 @@ export class ImageStore {
     limits: ImageStoreLimits,
     policy: SignaturePolicy = { rules: [] },
   ): Promise<ImageStore> {
-    for (const name of ["layers", "roots", "in-use", "temp"]) {
-      makePrivateDirectory(join(directory, name));
-    }
-    const store = new ImageStore(directory, client, limits, policy);
-    await removeLeftovers(join(directory, "temp"));
-    return store;
+    return new ImageStore(await StoreFiles.open(directory), client, limits, policy);
   }
 
   /**
@@ -146,21 +96,19 @@ export class ImageStore {
     const began = performance.now();
     const digest = await this.#digestOf(reference, access);
     const pinned = { ...reference, tag: undefined, digest };
-    const key = rootKey(digest, access);
+    const key = rootKey(digest, access.suffix);
     await this.#marks.mark(key);
     try {
-      const wasHere = await exists(join(this.#root(key), "image.json"));
+      const wasHere = await this.#files.hasRoot(key);
       // Before the layers: an image that may not run is not pulled.
       const verifiedBy = await this.#requireSignature(pinned, key, access);
-      if (!wasHere) await this.#once(`root ${key}`, () => this.#pull(pinned, key, access));
+      if (!wasHere) await this.#pulls.pull(pinned, key, access);
       if (verifiedBy !== undefined) await writeFile(verifiedBy, "");
-      const facts = RootFacts.parse(
-        JSON.parse(await readFile(join(this.#root(key), "image.json"), "utf8")),
-      );
-      await utimes(this.#root(key), new Date(), new Date());
+      const facts = await this.#files.rootFacts(key);
+      await utimes(this.#files.root(key), new Date(), new Date());
       return {
         digest,
-        root: join(this.#root(key), "root"),
+        root: join(this.#files.root(key), "root"),
         environment: facts.environment,
         service: facts,
         pulledMs: wasHere ? 0 : performance.now() - began,
@@ -175,11 +123,11 @@ export class ImageStore {
 
   /** Returns the first 16 digits of the digests of the images on this machine, those used last first. */
   async keys(): Promise<readonly string[]> {
-    const names = await readdir(join(this.#directory, "roots"));
-    const own = names.filter((name) => name.endsWith(`-${rootFormat}`));
+    const names = await readdir(this.#files.roots);
+    const own = names.filter(isUsableRoot);
     const used = await mapAtMost(4, own, async (name) => ({
       key: name.slice(0, 16),
-      atMs: (await stat(this.#root(name)).catch(() => undefined))?.mtimeMs ?? 0,
+      atMs: (await stat(this.#files.root(name)).catch(() => undefined))?.mtimeMs ?? 0,
     }));
     const keys = used.toSorted((a, b) => b.atMs - a.atMs).map(({ key }) => key);
     return [...new Set(keys)].slice(0, mostKeys);
@@ -202,7 +150,7 @@ export class ImageStore {
     const { roots, layers } = chooseEvictions(stored, {
       nowMs,
       storeBytes: this.#limits.storeBytes,
-      isUsable: (key) => key.endsWith(`-${rootFormat}`),
+      isUsable: isUsableRoot,
       abandonedAfterMs,
     });
     // Before the layers, so that no root misses one.
@@ -242,132 +190,16 @@ export class ImageStore {
   ): Promise<string | undefined> {
     const rule = ruleFor(this.#policy, reference);
     if (rule === undefined) return undefined;
-    const record = join(this.#root(key), `signed-${rule.name}`);
+    const record = join(this.#files.root(key), `signed-${rule.name}`);
     if (await exists(record)) return undefined;
     const signatures = await client.signatures(reference, reference.digest);
     requireSignature(rule, reference, reference.digest, signatures);
     return record;
   }
 
-  #once(key: string, make: () => Promise<void>): Promise<void> {
-    const under = this.#pulling.get(key);
-    if (under !== undefined) return under;
-    const making = make().finally(() => this.#pulling.delete(key));
-    this.#pulling.set(key, making);
-    return making;
-  }
-
-  async #pull(reference: ImageReference, key: string, access: Access): Promise<void> {
-    const image = await access.client.describe(reference);
-    const ids = image.manifest.layers.map(({ digest }) => hexOf(digest) + access.suffix);
-    for (const id of ids) await this.#marks.mark(id);
-    try {
-      // Two at a time: a layer is unpacked while the next one arrives.
-      await mapAtMost(2, [...new Set(ids)], (id) =>
-        this.#once(`layer ${id}`, () => this.#layer(reference, image, ids.indexOf(id), access)),
-      );
-      await this.#makeRoot(reference, image, ids, key);
-    } finally {
-      for (const id of ids) this.#marks.unmark(id);
-    }
-  }
-
-  async #layer(
-    reference: ImageReference,
-    image: DescribedImage,
-    at: number,
-    { client, suffix }: Access,
-  ): Promise<void> {
-    const descriptor = image.manifest.layers[at];
-    const diffId = image.config.diffIds[at];
-    if (descriptor === undefined || diffId === undefined)
-      throw new Fault("internal", `the image has no layer ${at}`);
-    const final = this.#layerPath(hexOf(descriptor.digest) + suffix);
-    if (await exists(join(final, "index.json"))) return;
-    if (descriptor.size > mostBlobBytes)
-      throw new Fault(
-        "invalid_argument",
-        `a layer of ${imageName(reference)} has ${descriptor.size} bytes; ${mostBlobBytes} are the most`,
-      );
-    const blob = this.#temp();
-    const directory = this.#temp();
-    try {
-      await client.download(reference, descriptor, blob);
-      await mkdir(directory, { mode: 0o700 });
-      const index = await readLayer(blob, directory, this.#limits);
-      if (index.diffId !== diffId)
-        throw new Fault(
-          "invalid_argument",
-          `a layer of ${imageName(reference)} has other content than its configuration says`,
-        );
-      await writeFile(join(directory, "index.json"), JSON.stringify(index));
-      // After a power loss, a renamed layer must not have empty files.
-      await run("sync", ["-f", directory]);
-      await putInPlace(directory, final);
-    } finally {
-      await rm(blob, { force: true });
-      await removeTree(directory);
-    }
-  }
-
-  async #makeRoot(
-    reference: ImageReference,
-    { config }: DescribedImage,
-    ids: readonly string[],
-    key: string,
-  ): Promise<void> {
-    const layers: LayerIndex[] = [];
-    for (const id of ids) {
-      const text = await readFile(join(this.#layerPath(id), "index.json"), "utf8");
-      layers.push(LayerIndex.parse(JSON.parse(text)));
-    }
-    const total = layers.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (total > this.#limits.bytes)
-      throw new Fault(
-        "invalid_argument",
-        `the layers of ${imageName(reference)} have ${total} bytes; ${this.#limits.bytes} are the most`,
-      );
-    const tree = mergeLayers(layers);
-    const fileOf = (layer: number, number: number) =>
-      join(this.#layerPath(ids[layer] ?? ""), `${number}`);
-    await prepareRoot(tree, fileOf, config.volumes);
-    const facts: z.infer<typeof RootFacts> = {
-      name: imageName(reference),
-      environment: config.environment.map(([name, value]) => [name, value]),
-      user: config.user,
-      workingDirectory: config.workingDirectory,
-      entrypoint: [...config.entrypoint],
-      command: [...config.command],
-      volumes: [...config.volumes],
-      ports: [...config.ports],
-      layers: [...ids],
-    };
-    const directory = this.#temp();
-    try {
-      await mkdir(directory, { mode: 0o700 });
-      await writeRoot(tree, join(directory, "root"), fileOf);
-      await writeFile(join(directory, "image.json"), JSON.stringify(facts));
-      await putInPlace(directory, this.#root(key));
-    } finally {
-      await removeTree(directory);
-    }
-  }
-
-  #root(key: string): string {
-    return join(this.#directory, "roots", key);
-  }
-
-  #layerPath(id: string): string {
-    return join(this.#directory, "layers", id);
-  }
-
-  #temp(): string {
-    return tempFileIn(join(this.#directory, "temp"));
-  }
-
   async #removeUnlessUsed(kind: "roots" | "layers", name: string): Promise<void> {
-    const path = join(this.#directory, kind, name);
-    const away = this.#temp();
+    const path = join(this.#files[kind], name);
+    const away = this.#files.temp();
     await rename(path, away);
     const isTaken = (await this.#marks.names()).has(name);
     const isBack =
@@ -380,9 +212,9 @@ export class ImageStore {
   }
 
   async #layers(): Promise<StoredLayer[]> {
-    const hexes = await readdir(join(this.#directory, "layers"));
+    const hexes = await readdir(this.#files.layers);
     const found = await mapAtMost(4, hexes, async (hex) => {
-      const at = join(this.#layerPath(hex), "index.json");
+      const at = join(this.#files.layer(hex), "index.json");
       const index = await stat(at).catch(() => undefined);
       if (index === undefined) return undefined;
       const { bytes } = LayerIndex.pick({ bytes: true }).parse(
@@ -394,39 +226,12 @@ export class ImageStore {
   }
 
   async #roots(): Promise<StoredRoot[]> {
-    const keys = await readdir(join(this.#directory, "roots"));
+    const keys = await readdir(this.#files.roots);
     const found = await mapAtMost(4, keys, async (key) => {
-      const text = await readFile(join(this.#root(key), "image.json"), "utf8").catch(
-        () => undefined,
-      );
-      if (text === undefined) return undefined;
-      const { layers } = RootFacts.parse(JSON.parse(text));
-      return { key, layers, usedAtMs: (await stat(this.#root(key))).mtimeMs };
+      if (!(await this.#files.hasRoot(key))) return undefined;
+      const { layers } = await this.#files.rootFacts(key);
+      return { key, layers, usedAtMs: (await stat(this.#files.root(key))).mtimeMs };
     });
     return found.filter((root) => root !== undefined);
   }
-}
-
-function rootKey(digest: string, { suffix }: Access): string {
-  return `${hexOf(digest)}${suffix}-${rootFormat}`;
-}
-
-function hexOf(digest: string): string {
-  return digest.slice("sha256:".length);
-}
-
-/** Another worker of the machine may have been faster: its result is the same. */
-async function putInPlace(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (reason) {
-    if (!["ENOTEMPTY", "EEXIST"].includes(errnoOf(reason) ?? "")) throw reason;
-  }
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
