@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { canonicalJson } from "./canonical-json.ts";
 import { Fault } from "./fault.ts";
-import { type Platform, servicesProperty } from "./platform.ts";
+import { imageKeyOf, type Platform, servicesProperty } from "./platform.ts";
 
 const ActionService = z.strictObject({
   /** The host name under which the command of the action reaches it. */
@@ -20,6 +20,8 @@ const ActionService = z.strictObject({
   readyTimeoutMs: z.number().int().positive().max(3_600_000),
   /** Directories of the image in which it may write, besides volumes of the image. */
   writable: z.array(z.string().startsWith("/")).max(64),
+  /** A user of the image, as `USER` names it; absent: that of the image. */
+  user: z.string().min(1).max(256).optional(),
 });
 /** A program in a container image that runs beside the command of an action. */
 export type ActionService = z.infer<typeof ActionService>;
@@ -51,6 +53,16 @@ export function servicesIn(platform: Platform): readonly ActionService[] {
   if (new Set(names).size < names.length)
     throw new Fault("invalid_argument", "two services of the action have the same name");
   return parsed.data;
+}
+
+/** Returns `imageKeyOf` of the images of an action's services, each once; none for a text that lists no services. */
+export function serviceImageKeys(platform: Platform): string[] {
+  try {
+    return [...new Set(servicesIn(platform).flatMap(({ image }) => imageKeyOf(image) ?? []))];
+  } catch {
+    // The worker refuses the action with the reason.
+    return [];
+  }
 }
 
 /** The directory in the outputs of an action for the logs of its services. */

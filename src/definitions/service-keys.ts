@@ -72,6 +72,19 @@ const Service = z.strictObject({
     .describe(
       "Directories of the image in which the service writes, besides its volumes, /tmp, /run and /var/tmp.",
     ),
+  user: z
+    .union([z.string(), z.number().int().nonnegative()], {
+      error: "must be a user of the image such as root, postgres or 999:999",
+    })
+    .transform(String)
+    .refine(
+      (user) => /^[\w.-]{1,64}(:[\w.-]{1,64})?$/.test(user),
+      "must be a user of the image such as root, postgres or 999:999",
+    )
+    .optional()
+    .describe(
+      "The user that runs the service, by name or number, or USER:GROUP; grange is the user of jobs. Default: that of the image.",
+    ),
 });
 type Service = z.output<typeof Service>;
 

@@ -133,6 +133,7 @@ function servicesOf({ services }: JobDefinition): Platform {
         ...(ready.port === undefined && ready.command === undefined ? {} : { ready }),
         readyTimeoutMs: parseDuration(timeout) ?? defaultReadyMs,
         writable: service.writable ?? [],
+        ...(service.user === undefined ? {} : { user: service.user }),
       };
     });
   return { [servicesProperty]: servicesText(listed) };

@@ -5,7 +5,7 @@ import { Fault } from "#core/fault.ts";
 import { wantedJobUid } from "./config.ts";
 
 /** A user of the machine, by number. */
-interface JobOwner {
+export interface JobOwner {
   readonly uid: number;
   readonly gid: number;
 }
@@ -50,8 +50,12 @@ function wantedUid(wanted: string | undefined): number {
   );
 }
 
-/** Lines of three numbers: the first id inside, the first id outside, and the count; see user_namespaces(7). */
-function holds(uidMap: string, uid: number): boolean {
+/**
+ * Whether a user namespace has an id; all, if there is no map.
+ *
+ * Lines of three numbers: the first id inside, the first id outside, and the count; see user_namespaces(7).
+ */
+export function holds(uidMap: string, uid: number): boolean {
   if (uidMap.trim() === "") return true;
   return uidMap
     .trim()

@@ -4,6 +4,7 @@ import type { ActionRequest } from "./action-request.ts";
 import type { Clearing } from "./execution-cleanups.ts";
 import type { ImageToRun } from "./image/oci/open-images.ts";
 import type { Machine } from "./machine.ts";
+import { quoteForShell } from "./quote-for-shell.ts";
 import { openLoopback } from "./sandbox/namespaces/loopback-program.ts";
 import { type OpenServices, openServices } from "./services/open-services.ts";
 
@@ -44,7 +45,7 @@ export class ActionImages {
         image: await this.#open(user, service.image),
       })),
     );
-    const { sandbox, runDir } = this.#machine;
+    const { sandbox, runDir, furtherUsers, shell } = this.#machine;
     this.#loopback ??= openLoopback(runDir);
     return openServices(inImages, {
       sandbox,
@@ -53,6 +54,9 @@ export class ActionImages {
       scratch,
       network,
       commandHasImage: image !== undefined,
+      users: furtherUsers,
+      changeOwner: (paths, uid, gid) =>
+        shell.run(`chown -hR ${uid}:${gid} -- ${paths.map(quoteForShell).join(" ")}`),
     });
   }
 

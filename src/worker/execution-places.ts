@@ -6,6 +6,7 @@ import { rest } from "#core/resting.ts";
 import { giveToJobs } from "#machine/job-owner.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
+import { removeTreeOfUsers } from "./further-users.ts";
 import type { ImageToRun } from "./image/oci/open-images.ts";
 import { groupPrefix } from "./leftovers.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
@@ -322,7 +323,7 @@ export class ExecutionPlaces {
 async function removeScratch(scratch: string): Promise<void> {
   const own = placeDirectories.map((name) => join(scratch, name));
   await Promise.allSettled(own.map((path) => rmdir(path)));
-  await rmdir(scratch).catch(() => removeTree(scratch).catch(() => {}));
+  await rmdir(scratch).catch(() => removeTreeOfUsers(scratch).catch(() => {}));
 }
 
 function write(to: number, script: string): void {

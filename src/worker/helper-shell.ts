@@ -35,8 +35,13 @@ const wrappers = {
   plain: [],
 } as const;
 
+/** Options of unshare(1) for a user namespace with all ids that /etc/subuid and /etc/subgid give to this user. */
+export const withFurtherUsers = ["--map-auto"] as const;
+
 /**
  * Starts the shell; throws when the kernel does not allow the namespaces.
+ *
+ * With `furtherUsers`, the user namespace of the shell has more users than its root.
  *
  * When the shell is killed, the next script starts another one. The mounts of the first one are then unreachable:
  * running actions fail as failures of the machine and are retried.
@@ -44,14 +49,15 @@ const wrappers = {
 export async function startHelperShell(
   kind: HelperShell["kind"],
   path: string,
+  furtherUsers = false,
 ): Promise<HelperShell> {
-  let shell = await openShell(kind, path);
+  let shell = await openShell(kind, path, furtherUsers);
   let reopening: Promise<void> | undefined;
   let stopped = false;
 
   const reopen = async () => {
     try {
-      shell = await openShell(kind, path);
+      shell = await openShell(kind, path, furtherUsers);
     } finally {
       // After a failure, the next script tries again.
       reopening = undefined;
@@ -88,8 +94,13 @@ interface OpenShell {
   stop(): Promise<void>;
 }
 
-async function openShell(kind: HelperShell["kind"], path: string): Promise<OpenShell> {
-  const [program = "sh", ...args] = [...wrappers[kind], "sh"];
+async function openShell(
+  kind: HelperShell["kind"],
+  path: string,
+  furtherUsers: boolean,
+): Promise<OpenShell> {
+  const users = furtherUsers ? withFurtherUsers : [];
+  const [program = "sh", ...args] = [...wrappers[kind], ...users, "sh"];
   // Detached: Ctrl-C at a terminal only reaches the worker, which decides how to stop.
   const child = spawnWithPipes(program, args, {
     cwd: "/",

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { removeLeftovers } from "#cas/temp-file.ts";
 import { isAlive } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
+import { removeTreeOfUsers } from "./further-users.ts";
 import { findCgroups, groupsIn, killAllIn, removeCgroup } from "./limits/cgroup-files.ts";
 import { pipesLink, pipesPrefix } from "./logs/fifo-pool.ts";
 
@@ -19,7 +20,7 @@ export async function sweepLeftovers(dataDir: string): Promise<void> {
   for (const owner of await readdir(run).catch(() => [])) {
     if (isAlive(owner)) continue;
     await removePipesOf(join(run, owner));
-    await removeTree(join(run, owner));
+    await removeTreeOfUsers(join(run, owner));
   }
   await removeLeftovers(join(dataDir, "temp")).catch(() => 0);
 }

@@ -9,6 +9,12 @@ import { type Defences, notStoppedText } from "./attacks/attacks-not-stopped.ts"
 import { isolationText } from "./attacks/isolation-of.ts";
 import type { WorkerConfig } from "./config.ts";
 import { watchReplacement } from "./data-directory.ts";
+import {
+  type FurtherUsers,
+  furtherUsersText,
+  openFurtherUsers,
+  removeTreeOfUsers,
+} from "./further-users.ts";
 import { type HelperShell, startHelperShell } from "./helper-shell.ts";
 import { type Images, openImages } from "./image/oci/open-images.ts";
 import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
@@ -37,6 +43,8 @@ export interface Machine {
   readonly layers: LayerCache;
   /** Runs container images; absent when they are not configured, or impossible here. */
   readonly images: Images | undefined;
+  /** The users that services in images can have. */
+  readonly furtherUsers: FurtherUsers;
   /** For transfers of blobs. */
   readonly retryWindow: RetryWindow;
   /** This process's directory for the files that jobs need while they run. */
@@ -86,7 +94,8 @@ export async function openMachine(
   const storeDir = storeDirectoryIn(dataDir);
   const local = await LocalStore.open(storeDir, retryWindow);
   const layers = await LayerCache.open(storeDir, local);
-  const { shell, why: whyShell } = await chooseShell(settings.path);
+  const wantsUsers = settings.registries.trim() !== "";
+  const { shell, why: whyShell, oneUser } = await chooseShell(settings.path, wantsUsers);
   const slots = await openSlots(settings);
   try {
     const [roots, sandbox, limits] = [
@@ -100,6 +109,15 @@ export async function openMachine(
       directory: join(storeDir, "images"),
       runDir,
     });
+    const furtherUsers: FurtherUsers =
+      images.images === undefined
+        ? { kind: "one", why: "there are no images" }
+        : await openFurtherUsers(settings, {
+            shell,
+            sandbox: sandbox.sandbox,
+            runDir,
+            refused: oneUser,
+          });
     const defences = {
       parts: defencesOf(sandbox.stops, limits.limiter, settings),
       allowedCalls: settings.allowedCalls,
@@ -109,6 +127,7 @@ export async function openMachine(
       local,
       layers,
       images: images.images,
+      furtherUsers,
       retryWindow,
       runDir,
       sandbox: sandbox.sandbox,
@@ -124,7 +143,10 @@ export async function openMachine(
         limits: explained(`${limits.limiter.kind} (${limits.limiter.can.join(", ")})`, limits.why),
         slots: slots.told(limits.limiter),
         inputs: explained(roots.inputRoots.kind, roots.why),
-        images: images.text,
+        images:
+          images.images === undefined
+            ? images.text
+            : `${images.text}; ${furtherUsersText(furtherUsers)}`,
         mounts: explained(shell.kind, whyShell),
         isolation: isolationText(defences),
         "not stopped": notStoppedText(defences),
@@ -133,7 +155,7 @@ export async function openMachine(
       async close() {
         slots.close();
         await shell.stop();
-        await removeTree(runDir);
+        await removeTreeOfUsers(runDir);
         // Another worker of this process may still have its directory there.
         await rmdir(dirname(runDir)).catch(() => {});
       },
@@ -155,11 +177,35 @@ export async function probeFacilities(
   return machine.facilities;
 }
 
-async function chooseShell(path: string): Promise<{ shell: HelperShell; why: string }> {
+interface ChosenShell {
+  readonly shell: HelperShell;
+  /** Why it is of no better kind; for people. */
+  readonly why: string;
+  /** Why it has no further users; for people. */
+  readonly oneUser: string;
+}
+
+async function chooseShell(path: string, wantsUsers: boolean): Promise<ChosenShell> {
   const refused: string[] = [];
+  const start = (kind: HelperShell["kind"], furtherUsers = false) =>
+    startHelperShell(kind, toolPath(path), furtherUsers);
+  const chosen = (shell: HelperShell, oneUser = ""): ChosenShell => ({
+    shell,
+    why: refused.join("; "),
+    oneUser,
+  });
   for (const kind of ["own-mounts", "own-mounts-and-users", "plain"] as const) {
+    if (kind === "own-mounts-and-users" && wantsUsers) {
+      try {
+        return chosen(await start(kind, true));
+      } catch (reason) {
+        const oneUser = `there are no further users (${messageOf(reason)}): install uidmap and util-linux 2.38, and give this user ids in /etc/subuid and /etc/subgid`;
+        const plain = await start(kind).catch(() => undefined);
+        if (plain !== undefined) return chosen(plain, oneUser);
+      }
+    }
     try {
-      return { shell: await startHelperShell(kind, toolPath(path)), why: refused.join("; ") };
+      return chosen(await start(kind));
     } catch (reason) {
       refused.push(`${kind}: ${messageOf(reason)}`);
     }

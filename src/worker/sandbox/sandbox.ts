@@ -1,4 +1,5 @@
 import type { ViewStep } from "../image/image-provider.ts";
+import type { ContainerUser } from "./container-user.ts";
 import type { HostPrograms } from "./host-programs.ts";
 
 /** One process to run, isolated from the rest of the machine. */
@@ -21,6 +22,8 @@ export interface SandboxedCommand {
   readonly secrets?: string | undefined;
   /** The root file system to run in; absent for that of the worker's machine. */
   readonly image?: ImageOfCommand | undefined;
+  /** The user of a container with several users; absent for the user of jobs, who is alone. */
+  readonly user?: ContainerUser | undefined;
 }
 
 /** A file or directory of the host at another path of a sandbox. */

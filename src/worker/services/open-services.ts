@@ -1,5 +1,5 @@
-import { existsSync, realpathSync } from "node:fs";
-import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { type ActionService, serviceLogPath } from "#core/action-services.ts";
@@ -7,10 +7,14 @@ import { Fault } from "#core/fault.ts";
 import { giveToJobs, giveTreeToJobs, setpriv } from "#machine/job-owner.ts";
 import { CommandSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { environmentOf } from "../action-request.ts";
+import type { FurtherUsers } from "../further-users.ts";
 import type { ImageToRun } from "../image/oci/open-images.ts";
 import { directoryInRoot } from "../image/oci/path-in-root.ts";
+import { type ContainerUser, idOutside } from "../sandbox/container-user.ts";
 import type { Bind, Sandbox } from "../sandbox/sandbox.ts";
+import { hostsText, type OwnNetwork, ownNetworks } from "./networks-of-services.ts";
 import { type ReadyCheck, type ServiceToStart, servicesScript } from "./services-script.ts";
+import { type UserOfService, userOfService } from "./user-of-service.ts";
 
 /** The name server of slirp4netns; see slirp4netns(1). */
 const nameServer = "10.0.2.3";
@@ -32,6 +36,9 @@ interface ServicesParts {
   readonly network: boolean;
   /** Whether the command itself runs in an image. */
   readonly commandHasImage: boolean;
+  readonly users: FurtherUsers;
+  /** Gives trees to a user, by ids outside of the container. */
+  readonly changeOwner: (paths: readonly string[], uid: number, gid: number) => Promise<void>;
 }
 
 /** The prepared services of an execution. */
@@ -57,10 +64,18 @@ export async function openServices(
   const directory = join(parts.scratch, "services");
   await mkdir(directory);
   const names = services.map(({ service }) => service.name);
-  const hosts = await networkFiles(directory, names, parts.network);
-  const started = await Promise.all(
-    services.map((each) => prepared(each, directory, hosts.inImage, parts)),
+  const own = ownNetworks(
+    services.map(({ service, image }) => ({ ...service, exposed: image.service.ports })),
   );
+  const files = { directory, names, own, network: parts.network };
+  const started = await Promise.all(
+    services.map(async (each) => {
+      const { name } = each.service;
+      const { inImage } = await networkFiles(files, own.has(name) ? name : undefined);
+      return prepared(each, { directory, binds: inImage, network: own.get(name) }, parts);
+    }),
+  );
+  const hosts = await networkFiles(files);
   const file = join(directory, "run.sh");
   const { loopback, network } = parts;
   await writeFile(file, servicesScript({ directory, services: started, loopback, network }));
@@ -75,11 +90,25 @@ export async function openServices(
   };
 }
 
-/** Writes the files by which names are found: those of the services, and others if there is a network. */
-async function networkFiles(directory: string, names: readonly string[], network: boolean) {
+interface NetworkFiles {
+  readonly directory: string;
+  /** Of all services. */
+  readonly names: readonly string[];
+  readonly own: ReadonlyMap<string, OwnNetwork>;
+  readonly network: boolean;
+}
+
+/**
+ * Writes the files by which names are found: those of the services, and others if there is a network. `viewer` is a
+ * service with a network namespace of its own.
+ */
+async function networkFiles(
+  { directory, names, own, network }: NetworkFiles,
+  viewer?: string,
+): Promise<{ readonly inImage: readonly Bind[]; readonly onMachine: readonly Bind[] }> {
   // Names of services have no dots.
-  const hosts = join(directory, "hosts.txt");
-  await writeFile(hosts, `127.0.0.1 localhost grange ${names.join(" ")}\n::1 localhost\n`);
+  const hosts = join(directory, viewer === undefined ? "hosts.txt" : `hosts.${viewer}.txt`);
+  await writeFile(hosts, hostsText(names, own, viewer));
   const servers = join(directory, "resolv.conf");
   await writeFile(servers, `nameserver ${nameServer}\n`);
   const bind = (path: string, from: string): Bind => ({ path, from, writable: false });
@@ -96,12 +125,16 @@ async function networkFiles(directory: string, names: readonly string[], network
 
 async function prepared(
   { service, image }: ServiceInImage,
-  above: string,
-  network: readonly Bind[],
-  { sandbox, path }: ServicesParts,
+  at: {
+    readonly directory: string;
+    readonly binds: readonly Bind[];
+    readonly network: OwnNetwork | undefined;
+  },
+  { sandbox, path, users, changeOwner }: ServicesParts,
 ): Promise<ServiceToStart> {
   const { name, ready, readyTimeoutMs } = service;
-  const own = join(above, name);
+  const { user, note } = await userIn(image, service, users);
+  const own = join(at.directory, name);
   const [root, home, temp] = ["root", "home", "tmp"].map((part) => join(own, part)) as [
     string,
     string,
@@ -109,11 +142,15 @@ async function prepared(
   ];
   await mkdir(own);
   for (const made of [root, home, temp]) {
-    await mkdir(made, { mode: made === temp ? 0o777 : 0o755 });
+    await mkdir(made, { mode: 0o755 });
+    if (made === temp) await chmod(made, openMode);
     giveToJobs(made);
   }
+  const writable = await writableDirectories(service, image, own);
+  if (user !== undefined && user.uid !== 0)
+    await changeOwner([root, home, ...writable.map(({ from }) => from)], ...ownerOutside(user));
   // A volume may be /etc.
-  const binds = [...(await writableDirectories(service, image, own)), ...network];
+  const binds = [...writable, ...at.binds];
   const command = create(CommandSchema, {
     environmentVariables: Object.entries(service.environment).map(([variable, value]) => ({
       name: variable,
@@ -134,6 +171,7 @@ async function prepared(
       inNamespace: true,
       image,
       binds,
+      user,
     });
   const shell = image.programs.command("sh");
   const { entrypoint, workingDirectory } = image.service;
@@ -149,7 +187,27 @@ async function prepared(
     timeoutMs: readyTimeoutMs,
     commandLine: within([...shell, "-c", changed, "sh", workingDirectory || "/", ...begin]),
     ready: readyCheck(ready, image, (text) => within(["/bin/sh", "-c", text])),
+    network: at.network,
+    note,
   };
+}
+
+async function userIn(
+  { root, service: { user: ofImage } }: ImageToRun,
+  { name, user: ofService }: ActionService,
+  users: FurtherUsers,
+): Promise<UserOfService> {
+  // The farm itself has written these files; their size is limited.
+  const textOf = (file: string) => readFile(join(root, "etc", file), "utf8");
+  const [passwd, group] = await Promise.all([textOf("passwd"), textOf("group")]);
+  return userOfService({ service: name, ofService, ofImage, passwd, group }, users);
+}
+
+function ownerOutside({ ids, uid, gid }: ContainerUser): [uid: number, gid: number] {
+  const [user, group] = [idOutside(ids, uid), idOutside(ids, gid)];
+  if (user === undefined || group === undefined)
+    throw new Fault("internal", "the user of a service has no id outside");
+  return [user, group];
 }
 
 function readyCheck(
@@ -161,6 +219,9 @@ function readyCheck(
   const port = ready?.port ?? service.ports[0];
   return port === undefined ? { kind: "started" } : { kind: "port", port };
 }
+
+/** The mode of /tmp: all users may write, and each removes only its own files. */
+const openMode = 0o1777;
 
 /** The sandbox mounts these itself. */
 const reserved = ["/proc", "/dev", "/sys", "/tmp", "/grange"];
@@ -198,14 +259,17 @@ async function writableDirectories(
   return Promise.all(
     outer.map(async (path, index): Promise<Bind> => {
       const from = join(own, `writable-${index}`);
-      await mkdir(from, { mode: 0o755 });
       const source = join(root, path);
+      await mkdir(from, { mode: 0o700 });
       for (const entry of await readdir(source).catch(() => [])) {
         await cp(join(source, entry), join(from, entry), {
           recursive: true,
           verbatimSymlinks: true,
         });
       }
+      // A volume is often open to all users, because its program has another one than root.
+      const { mode } = statSync(source);
+      await chmod(from, path === "/var/tmp" ? openMode : (mode & 0o7777) | 0o700);
       giveTreeToJobs(from);
       return { path, from, writable: true };
     }),

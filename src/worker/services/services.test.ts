@@ -28,7 +28,8 @@ const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toStrin
 
 /** BusyBox with a web server that serves its volume. */
 function imageOfServices() {
-  const applets = ["sh", "cat", "touch", "httpd", "wget", "sleep", "ls", "nc", "id"];
+  const applets = ["sh", "cat", "touch", "httpd", "wget", "sleep", "ls", "nc", "id", "stat"];
+  const ofRoot = ["chown", "chmod", "su", "mount", "mknod"];
   return buildImage(
     [
       tarOf([
@@ -37,11 +38,17 @@ function imageOfServices() {
           content: readFileSync(findProgram("busybox") ?? "/dev/null"),
           mode: 0o755,
         },
-        ...applets.map((name) => ({ path: `bin/${name}`, type: "2", target: "busybox" })),
+        ...[...applets, ...ofRoot].map((name) => ({
+          path: `bin/${name}`,
+          type: "2",
+          target: "busybox",
+        })),
         { path: "srv/www/hello", content: "hello\n" },
         { path: "var/lib/empty", type: "5" },
         { path: "run/state", type: "5", mode: 0o777 },
         { path: "link", type: "2", target: "/var/lib" },
+        { path: "etc/passwd", content: "root:x:0:0::/:/bin/sh\nweb:x:900:901::/:/bin/sh\n" },
+        { path: "etc/group", content: "root:x:0:\nweb:x:901:\nextra:x:902:web\n" },
       ]),
     ],
     {
@@ -118,7 +125,7 @@ for (const { sandbox, need } of sandboxes) {
       expect(await logOf(finished, "web")).toBe("/srv\nyes too\n");
     });
 
-    test("a service writes in volumes, /run and named directories only, as the job's user", async () => {
+    test("a service writes in volumes, /run and named directories only, as root of its image", async () => {
       const script =
         "id -u; for d in /srv/www /made/by/volume /run/state /run /var/tmp /tmp /link/empty; do touch $d/a || echo no $d; done; " +
         "touch /etc/a /bin/a /a; cat /srv/www/hello; cat /etc/hosts; exec httpd -f -p 8080";
@@ -129,7 +136,7 @@ for (const { sandbox, need } of sandboxes) {
       );
 
       const log = await logOf(finished, "web");
-      expect(log).toContain("1000\n");
+      expect(log).toMatch(/^0\n/);
       expect(log).not.toContain("no /");
       for (const path of ["/bin/a", "/a"])
         expect(log).toMatch(new RegExp(`touch: ${path}: (Read-only|Permission)`));
@@ -138,12 +145,72 @@ for (const { sandbox, need } of sandboxes) {
       expect(existsSync("/etc/a")).toBe(false);
     });
 
+    test("root of a service changes to other users and owns files, but has no other right of root", async () => {
+      const script =
+        "id -u; chown web:web /srv/www; chmod 700 /srv/www; mount -o remount,rw / || echo no mount; " +
+        "mknod /run/disk b 8 0 || echo no device; touch /bin/a || echo read-only; " +
+        "exec su web -c 'id -u; id -G; touch /srv/www/mine && echo mine; touch /run/no || echo not mine; exec httpd -f -p 8080 -h /srv/www'";
+
+      const finished = await run(
+        { script: "wget -qO- http://web:8080/hello" },
+        service({ arguments: [script] }),
+      );
+
+      const log = await logOf(finished, "web");
+      expect(text(finished.result?.stdoutRaw)).toBe("hello\n");
+      expect(log.split("\n").filter((line) => !line.includes(": "))).toEqual(
+        "0|no mount|no device|read-only|900|901 902|mine|not mine|".split("|"),
+      );
+    });
+
+    test("a service runs as the user that it or its image names, who owns its volumes", async () => {
+      const script =
+        "id -u; id -G; stat -c %u /srv/www /tmp; touch /srv/www/a /tmp/a $HOME/a && echo wrote; exec httpd -f -p 8080";
+      const runAs = async (user: string) => {
+        const finished = await run({ script: "true" }, service({ arguments: [script], user }));
+        return { finished, log: await logOf(finished, "web") };
+      };
+
+      expect((await runAs("web")).log).toBe("900\n901 902\n900\n0\nwrote\n");
+      expect((await runAs("1234:web")).log).toBe("1234\n901\n1234\n0\nwrote\n");
+      expect((await runAs("grange")).log).toMatch(/^1000\n1000\n/);
+      const { message } = await run({ script: "true" }, service({ user: "nobody" }));
+      expect(message).toContain('service web runs as the user "nobody", and its image has none');
+    });
+
+    test("services on the same port are reached by their names, also from one another", async () => {
+      const named = (name: string, others: string) =>
+        service({
+          name,
+          arguments: [
+            `echo ${name} >/srv/www/name; httpd -p 8080 -h /srv/www; for o in ${others}; do until wget -qO- http://$o:8080/name 2>/dev/null; do sleep 0.05; done; done; : >/srv/www/over; exec sleep 1000`,
+          ],
+          ready: { command: `test -e /srv/www/over` },
+        });
+      const services = [
+        named("first", "second third"),
+        named("second", "first third"),
+        named("third", "second"),
+      ];
+      const script =
+        "for o in first second third; do wget -qO- http://$o:8080/name; done; wget -qO- http://localhost:8080/name";
+
+      const both = await Promise.all([run({ script }, ...services), run({ script }, ...services)]);
+
+      for (const finished of both) {
+        expect(text(finished.result?.stdoutRaw)).toBe("first\nsecond\nthird\nfirst\n");
+        expect(await logOf(finished, "first")).toBe("second\nthird\n");
+        expect(await logOf(finished, "second")).toBe("first\nthird\n");
+        expect(await logOf(finished, "third")).toBe("second\n");
+      }
+    });
+
     test("several services have a network of their own with the command, twice at once", async () => {
       const other = service({
         name: "other-one",
         // A port that only root may use on a machine.
         arguments: ["exec httpd -f -p 80 -h /srv/www"],
-        ready: { command: "wget -qO- http://other-one/hello" },
+        ready: { port: 80 },
       });
       const script =
         "wget -qO- http://web:8080/hello; wget -qO- http://other-one/hello; cat /proc/net/dev";

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { asJobOwner, jobOwner, jobUser } from "#machine/job-owner.ts";
 import { numberOfThisProcess } from "#machine/process-numbers.ts";
 import type { ViewStep } from "../../image/image-provider.ts";
+import { asContainerUser, type ContainerUser, mappingRights } from "../container-user.ts";
 import {
   fixedPlaces,
   type ImageOfCommand,
@@ -34,11 +35,9 @@ function bubblewrapSandbox(
   proc: ProcKind,
   restriction: Restriction,
 ): Sandbox {
-  const setup = (steps: readonly ViewStep[]) =>
+  const setup = (steps: readonly ViewStep[], user?: ContainerUser) =>
     [
-      jobOwner === undefined
-        ? ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`]
-        : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"],
+      user === undefined ? rightsForJobs : mappingRights.flatMap((right) => ["--cap-add", right]),
       // No cgroup namespace: the machine's cgroups are mounted, and inside such a namespace their roots appear as "/..".
       // Java 17 fails with an exception on that. Without the namespace, a Java virtual machine finds the limits of its
       // job.
@@ -53,12 +52,14 @@ function bubblewrapSandbox(
       ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
     ].flat();
   const onHost = setup(view);
-  const begin = (image: ImageOfCommand | undefined) => [
+  const begin = (image: ImageOfCommand | undefined, user?: ContainerUser) => [
     "bwrap",
-    ...(image === undefined ? onHost : setup(image.view)),
+    ...(image === undefined && user === undefined ? onHost : setup(image?.view ?? view, user)),
   ];
-  const become = (image: ImageOfCommand | undefined) =>
-    jobOwner === undefined ? [] : asJobOwner(jobOwner, image?.programs.command);
+  const become = (image: ImageOfCommand | undefined, user?: ContainerUser) => {
+    if (user !== undefined) return asContainerUser(user, image?.programs.command);
+    return jobOwner === undefined ? [] : asJobOwner(jobOwner, image?.programs.command);
+  };
   const places = ({ root, temp, home }: Places) => [
     ["--bind", temp, fixedPlaces.temp],
     ["--bind", home, fixedPlaces.home],
@@ -72,9 +73,9 @@ function bubblewrapSandbox(
     ownProc: proc === "own",
     placesOf: () => fixedPlaces,
     commandLine: (command) => {
-      const { image } = command;
+      const { image, user } = command;
       return [
-        begin(image),
+        begin(image, user),
         command.network || command.inNamespace === true ? [] : ["--unshare-net"],
         ...places(command),
         command.secrets === undefined ? [] : ["--ro-bind", command.secrets, secretsPlace],
@@ -84,7 +85,7 @@ function bubblewrapSandbox(
           path,
         ]),
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
-        ["--", ...become(image), ...restriction.before(command)],
+        ["--", ...become(image, user), ...restriction.before(command)],
         withExactEnvironment(
           command.arguments,
           command.environment,
@@ -102,6 +103,12 @@ function bubblewrapSandbox(
       ].flat(),
   };
 }
+
+/** A command as the user of jobs. */
+const rightsForJobs =
+  jobOwner === undefined
+    ? ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`]
+    : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
 
 /**
  * Returns the missing parent directories of a step's mounts, the upper ones first. If bubblewrap made them itself, only

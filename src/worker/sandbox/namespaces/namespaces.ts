@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { asJobOwner, jobOwner, jobUser, setpriv } from "#machine/job-owner.ts";
 import type { ViewStep } from "../../image/image-provider.ts";
 import { quoteForShell } from "../../quote-for-shell.ts";
+import { asContainerUser } from "../container-user.ts";
 import type { HostProgram } from "../host-programs.ts";
 import {
   fixedPlaces,
@@ -86,17 +87,19 @@ function setupScript(
   const q = quoteForShell;
   const bind = (from: string, to: string) => `mount --bind ${q(from)} ${q(`.${to}`)}`;
   const restrict = restriction.before(command).map(q).join(" ");
-  const { image } = command;
+  const { image, user } = command;
   const steps = image === undefined ? view : image.view.slice(1);
   // After the switch of the root, only what is in it can be started.
   const inside = (program: HostProgram, path: string) =>
     image === undefined ? path : image.programs.command(program).map(q).join(" ");
   const noNewRights =
     image === undefined ? withoutNewRights : `${inside("setpriv", setpriv)} --no-new-privs -- `;
-  const become =
+  const ofJobs = () =>
     jobOwner === undefined
       ? `${restrict === "" ? noNewRights : ""}${inside("unshare", "unshare")} --user --map-user=${jobUser.uid} --map-group=${jobUser.gid} --`
       : asJobOwner(jobOwner, image?.programs.command).map(q).join(" ");
+  const become =
+    user === undefined ? ofJobs() : asContainerUser(user, image?.programs.command).map(q).join(" ");
   const devices = ["null", "zero", "full", "random", "urandom", "tty"];
   return [
     "set -e",
