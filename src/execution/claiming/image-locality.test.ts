@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { servicesText } from "#core/action-services.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { aQueue, aRequest, aWorker, movableClock, never } from "../execution.fixture.ts";
 import type { ExecutionQueue } from "../execution-queue.ts";
@@ -30,6 +31,31 @@ test("among waiting workers, the one that has the image gets the execution", asy
 
   const leased = await claims[2];
   expect(leased?.map(({ lease }) => lease.executionId)).toEqual([request.id]);
+  await queue.stop();
+});
+
+test("the worker that has the images of the services, too, gets the execution", async () => {
+  const queue = await aQueue(db);
+  const workers = [worker("image", "a"), worker("all", "a", "b"), worker("none")];
+  for (const each of workers) await queue.register(each);
+  const claims = workers.map((each) => queue.claim(each, 1, 60_000, never));
+  for (const each of workers) await queue.lookAhead(each, 1);
+  const service = {
+    name: "db",
+    image: `registry.example/db@sha256:${hex("b")}`,
+    environment: {},
+    readyTimeoutMs: 1_000,
+    writable: [],
+  };
+  const request = aRequest({
+    platform: {
+      "container-image": `docker://registry.example/i@sha256:${hex("a")}`,
+      "grange-services": servicesText([service, { ...service, name: "other" }]),
+    },
+  });
+  await submit(queue, request);
+
+  expect((await claims[1])?.map(({ lease }) => lease.executionId)).toEqual([request.id]);
   await queue.stop();
 });
 

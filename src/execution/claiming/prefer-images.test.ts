@@ -5,11 +5,12 @@ import { workersByImage } from "./prefer-images.ts";
 const ids = Array.from({ length: 5 }, (_, n) =>
   ExecutionId.parse(`00000000-0000-4000-8000-00000000000${n}`),
 );
+/** The images of each execution, as words. */
 const images = (...names: (string | undefined)[]) =>
   new Map(
     names.flatMap((name, n) => {
       const id = ids[n];
-      return name === undefined || id === undefined ? [] : [[id, name] as const];
+      return name === undefined || id === undefined ? [] : [[id, name.split(" ")] as const];
     }),
   );
 const claim = (instanceId: string, most: number, ...its: string[]) => ({
@@ -30,6 +31,12 @@ test.each([
     of: images("a", "a", "a", "a", "a"),
     claims: [claim("one", 1, "a"), claim("two", 3, "a")],
     expected: ["two", "two", "one", "two", undefined],
+  },
+  {
+    what: "a worker with the images of the services, too, comes before one with only one of them",
+    of: images("a b c", "b"),
+    claims: [claim("one", 4, "a"), claim("two", 1, "a", "b", "c"), claim("three", 1, "b")],
+    expected: ["two", "three", undefined, undefined, undefined],
   },
 ])("$what", ({ of, claims, expected }) => {
   const keptFor = workersByImage(ids, of, claims);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { serviceImageKeys } from "#core/action-services.ts";
 import { digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { keepableText } from "#core/keepable-text.ts";
@@ -103,6 +104,7 @@ function asRows(requests: readonly ExecutionRequest[], now: Date): string {
       do_not_cache: request.doNotCache,
       title: keepableText(request.title ?? "", longestTitle),
       image: imageKeyOf(imageOf(request.platform)),
+      serviceImages: serviceImageKeys(request.platform),
       queued_at: now,
     })),
   );
@@ -135,20 +137,22 @@ async function insertNew(tx: Tx, rows: string): Promise<ExecutionId[]> {
         id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,
         kin, lane, place, priority, timeout_ms, expected_duration_ms, do_not_cache, queued_at,
         least_size_class, most_size_class, asked_timeout_ms, is_sized, hedge_after_ms,
-        hedge_size_class, title, image
+        hedge_size_class, title, image, service_images
       )
       select
         id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,
         array(select json_array_elements_text("similarityKeys")), lane, place, priority, timeout_ms,
         expected_duration_ms, do_not_cache, queued_at, least_size_class, most_size_class,
-        asked_timeout_ms, is_sized, hedge_after_ms, hedge_size_class, title, image
+        asked_timeout_ms, is_sized, hedge_after_ms, hedge_size_class, title, image,
+        array(select json_array_elements_text("serviceImages"))
       from json_to_recordset(${rows}::json) as request (
         id uuid, project text, domain text, action_digest text, requirements text,
         size_class integer, invocation text, owner text, owner_lane smallint, "similarityKeys" json,
         lane smallint, place bigint, priority integer,
         timeout_ms bigint, expected_duration_ms bigint, do_not_cache boolean, queued_at timestamptz,
         least_size_class integer, most_size_class integer, asked_timeout_ms bigint, is_sized boolean,
-        hedge_after_ms bigint, hedge_size_class integer, title text, image text
+        hedge_after_ms bigint, hedge_size_class integer, title text, image text,
+        "serviceImages" json
       )
       order by project, domain, action_digest, place, id
       on conflict do nothing
