@@ -23,6 +23,11 @@ export function databaseFault(reason: unknown): Fault {
       "no space is left on the disk of the database; nothing was stored. Free disk space, or move the database to a larger disk";
     return new Fault("resource_exhausted", message, { cause: reason });
   }
+  if (isReadOnly(reason)) {
+    const message =
+      "the database is a standby, or was made read-only; nothing was stored. Try again when it has a new primary";
+    return new Fault("unavailable", message, { cause: reason });
+  }
   const limit = limitReached(reason);
   if (limit !== undefined) return new Fault("unavailable", limit, { cause: reason });
   return new Fault(codeOf(reason), `the database reports: ${messageOf(reason)}`, { cause: reason });
@@ -61,6 +66,13 @@ function limitReached(reason: unknown): string | undefined {
 export function isAfterFailure(reason: unknown): boolean {
   for (let each = reason; each instanceof Error; each = each.cause)
     if (each instanceof pg.DatabaseError) return each.code === "25P02";
+  return false;
+}
+
+/** Returns whether a server refused a write because it is not the primary: `read_only_sql_transaction`. */
+export function isReadOnly(reason: unknown): boolean {
+  for (let each = reason; each instanceof Error; each = each.cause)
+    if (each instanceof pg.DatabaseError) return each.code === "25006";
   return false;
 }
 

@@ -3,6 +3,7 @@ import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
+import { connectionTarget } from "./connection-target.ts";
 import { databaseFault } from "./database-fault.ts";
 import { readMigrations } from "./migrate.ts";
 import {
@@ -36,7 +37,7 @@ export async function dumpTables<T>(
   whileHeld: (schema: DumpedSchema, tables: readonly DumpedTable[]) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({
-    connectionString: url,
+    ...connectionTarget(url),
     application_name: "grange backup",
     connectionTimeoutMillis: 10_000,
     keepAlive: true,

@@ -4,8 +4,10 @@ import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
+import { connectionTarget } from "./connection-target.ts";
 import { databaseFault } from "./database-fault.ts";
-import { type Migration, migrationTable, readMigrations } from "./migrate.ts";
+import { migrationTable, readMigrations } from "./migrate.ts";
+import type { Migration } from "./server-compatibility.ts";
 import { type DumpedSchema, type DumpedTable, withoutTimeouts } from "./table-copy.ts";
 
 /**
@@ -124,7 +126,7 @@ async function requireEmpty(client: pg.Client): Promise<void> {
 
 async function connected(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({
-    connectionString: url,
+    ...connectionTarget(url),
     application_name: "grange restore",
     connectionTimeoutMillis: 10_000,
     keepAlive: true,

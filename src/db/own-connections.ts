@@ -1,5 +1,6 @@
 import pg from "pg";
 import { Fault } from "#core/fault.ts";
+import { connectionTarget } from "./connection-target.ts";
 import { databaseFault } from "./database-fault.ts";
 
 /** A connection to a database for a single query. */
@@ -39,7 +40,7 @@ export async function requireOwnConnections(
 }
 
 export async function requestedConnection(url: string): Promise<RequestedConnection> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({ ...connectionTarget(url), connectionTimeoutMillis: 10_000 });
   client.on("error", () => {});
   try {
     await client.connect();

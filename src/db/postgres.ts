@@ -1,7 +1,8 @@
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
-import { databaseFault, isAfterFailure } from "./database-fault.ts";
+import { connectionTarget } from "./connection-target.ts";
+import { databaseFault, isAfterFailure, isReadOnly } from "./database-fault.ts";
 import type { Db, Tx } from "./db.ts";
 import { gatheringSocket } from "./gathering-socket.ts";
 import { openListener } from "./listen.ts";
@@ -17,7 +18,10 @@ import {
 import { trackLastStatements } from "./with-commit.ts";
 
 interface PostgresOptions {
-  /** `postgres://…`; a Unix socket is `postgres:///name?host=/directory&user=name`. */
+  /**
+   * `postgres://…`; a Unix socket is `postgres:///name?host=/directory&user=name`; a primary with standbys is
+   * `postgres://user@one,two/name`.
+   */
   readonly url: string;
   /** The highest number of connections. With two cores, more than a few bring no benefit. */
   readonly poolSize?: number;
@@ -42,7 +46,7 @@ export const columnTypes: pg.CustomTypesConfig = {
 export function openPostgres(options: PostgresOptions): Db {
   const limits = options.limits ?? timeLimits;
   const config: pg.PoolConfig = {
-    connectionString: options.url,
+    ...connectionTarget(options.url, gatheringSocket),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     query_timeout: limits.call.answerMs,
@@ -50,7 +54,6 @@ export function openPostgres(options: PostgresOptions): Db {
     types: columnTypes,
     // Statements of one connection are sent without waiting for each other's answers.
     pipeline: true,
-    stream: gatheringSocket,
   };
   const pool = new pg.Pool({
     ...config,
@@ -121,6 +124,8 @@ export function openPostgres(options: PostgresOptions): Db {
         return result;
       } catch (thrown) {
         const cause = isAfterFailure(thrown) && failed !== undefined ? failed : thrown;
+        // The primary of before: a new connection goes to the one of now.
+        if (cause instanceof Error && isReadOnly(cause)) broken ??= cause;
         await client.query("rollback").catch((error: Error) => {
           broken ??= error;
         });

@@ -4,6 +4,7 @@ import { defaultProjectsEach } from "#access/projects/project-share.ts";
 import { AccessSetting } from "#core/access-setting.ts";
 import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
+import { problemOfDatabaseUrl } from "#db/connection-target.ts";
 import { defaultUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes } from "#perf/lab-times.ts";
 import { defaultStartDelayMs } from "#size-classes/offered-classes.ts";
@@ -45,7 +46,13 @@ export const ServerConfig = z.object({
   /** 0 takes any free port. */
   port: z.coerce.number().int().min(0).max(65_535).default(8980),
   /** A PostgreSQL of version 15 or later; without it Grange starts its own in the data directory. */
-  databaseUrl: z.url().optional(),
+  databaseUrl: z
+    .string()
+    .superRefine((url, context) => {
+      const problem = problemOfDatabaseUrl(url);
+      if (problem !== undefined) context.addIssue(problem);
+    })
+    .optional(),
   /** The directory of the blobs, which several servers of one farm share; in the data directory when absent. */
   blobs: z
     .string()
