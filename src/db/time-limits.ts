@@ -6,7 +6,7 @@ import { sql } from "./sql.ts";
  *
  * - `call`: a caller waits for the answer;
  * - `maintenance`: no caller waits. It may read much, but it must not delay callers that wait;
- * - `migration`: runs once before the server answers, over tables of any size.
+ * - `migration`: runs once before the server answers, over tables of any size. Other servers may run meanwhile.
  */
 export type KindOfWork = "call" | "maintenance" | "migration";
 
@@ -32,7 +32,8 @@ const longestTimerMs = 2 ** 31 - 1;
  * A call's longest statement took 2 s when measured (a page of 10,000 jobs on two loaded cores); a client gives up
  * after a minute or earlier. A lock is held for one transaction, which takes milliseconds; a wait of 20 s means that a
  * server hangs. The transactions of such a server are aborted after 20 s, a little more than a lease (15 s): by then
- * another server has its work and needs the rows.
+ * another server has its work and needs the rows. A migration that waits for a table delays all calls that need it, so it
+ * gives up before their limit, and tries again.
  */
 export const timeLimits: Readonly<Record<KindOfWork, TimeLimits>> = {
   call: { statementMs: 60_000, lockMs: 20_000, idleInTransactionMs: 20_000, answerMs: 65_000 },
@@ -42,7 +43,7 @@ export const timeLimits: Readonly<Record<KindOfWork, TimeLimits>> = {
     idleInTransactionMs: 60_000,
     answerMs: 905_000,
   },
-  migration: { statementMs: 0, lockMs: 60_000, idleInTransactionMs: 0, answerMs: longestTimerMs },
+  migration: { statementMs: 0, lockMs: 5_000, idleInTransactionMs: 0, answerMs: longestTimerMs },
 };
 
 /** Sets the limits of a connection. They are not startup parameters, because poolers such as PgBouncer refuse these. */

@@ -1,12 +1,15 @@
+import { hostname } from "node:os";
 import type { Logger } from "pino";
 import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
-import { migrate } from "#db/migrate.ts";
+import { migrate, newestKnownMigration } from "#db/migrate.ts";
 import { requestedConnection, requireOwnConnections } from "#db/own-connections.ts";
 import { openPostgres } from "#db/postgres.ts";
+import { connectionName } from "#db/running-servers.store.ts";
 import { serverVersion } from "#db/server-version.ts";
+import { version as ownVersion } from "./version.ts";
 
 interface Database extends Service {
   readonly db: Db;
@@ -25,6 +28,8 @@ export async function openDatabase(
   logger: Logger,
 ): Promise<Database> {
   const started = performance.now();
+  const knows = await newestKnownMigration();
+  const applicationName = connectionName({ host: hostname(), version: ownVersion, knows });
   const embedded =
     config.databaseUrl === undefined
       ? await startEmbeddedPostgres({
@@ -34,7 +39,7 @@ export async function openDatabase(
             logger.warn("PostgreSQL recovers after a crash; the farm answers when that is done"),
         })
       : undefined;
-  const db = openPostgres({ url: embedded?.url ?? config.databaseUrl ?? "" });
+  const db = openPostgres({ url: embedded?.url ?? config.databaseUrl ?? "", applicationName });
   const stop = async () => {
     await db.close();
     await embedded?.stop();
@@ -50,7 +55,14 @@ export async function openDatabase(
     const { databaseUrl } = config;
     if (databaseUrl !== undefined)
       await requireOwnConnections(() => requestedConnection(databaseUrl));
-    await migrate(db);
+    const ahead = await migrate(db, {
+      onWait: (why) => logger.warn(`waiting for servers of an older version: ${why}`),
+    });
+    if (ahead.length > 0)
+      logger.info(
+        { migrations: ahead },
+        "the database has a newer schema, which works with this version",
+      );
     const kind = embedded === undefined ? "by URL" : "embedded";
     const openedInMs = Math.round(performance.now() - started);
     return { db, description: `PostgreSQL ${version.text}, ${kind}`, openedInMs, stop };

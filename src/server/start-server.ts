@@ -5,7 +5,7 @@ import { cachePrincipalOf } from "#access/job-tokens/run-of-token.ts";
 import { cacheHandler } from "#caches/http/cache-handler.ts";
 import { signatureKeyName } from "#caches/http/verify-signature.ts";
 import type { Service } from "#core/service.ts";
-import { readMigrations } from "#db/migrate.ts";
+import { newestKnownMigration } from "#db/migrate.ts";
 import { executionChannel, logChannel } from "#execution/notify.store.ts";
 import { untilLost } from "#machine/holder-lock.ts";
 import { noteSecretFiles } from "#machine/secret-files.ts";
@@ -30,6 +30,7 @@ import { openRequestLimits, type RequestLimits } from "./request-limits/request-
 import { requesterAddress } from "./request-limits/requester-address.ts";
 import type { Services } from "./services.ts";
 import { stopAll } from "./stop-all.ts";
+import { watchSchema } from "./watch-schema.ts";
 
 export interface RunningServer extends Service {
   /** The one address for pages, API and gRPC. */
@@ -65,7 +66,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       config.blobs,
     );
     keep({ stop: () => directory.release() });
-    const failed = untilLost(directory.lost, `the data directory ${directory.path}`);
+    const lost = untilLost(directory.lost, `the data directory ${directory.path}`);
     await noteSecretFiles(directory.path, secretFilesIn(config));
     const limits = openRequestLimits(config.requestLimits);
     const unlimited = keep(await openServices(config, directory, logger));
@@ -78,13 +79,15 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       executions: keep(await changeFeed(services.db, executionChannel)),
       benchmarks: keep(await changeFeed(services.db, benchmarkChannel)),
     };
+    const knownMigration = await newestKnownMigration();
+    const { outgrown } = keep(await watchSchema(services.db, knownMigration));
     const readiness = readinessProbe({
       db: services.db,
       clock: services.clock,
       blobs: directory.blobs,
       askStore: services.askStore,
       leaseMs: services.queue.times.leaseMs,
-      knownMigration: (await readMigrations()).at(-1)?.number ?? 0,
+      knownMigration,
     });
     const urlOf = (port: number) => addressToGive(config.host, port, certificate);
     const listening = keep(
@@ -126,7 +129,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       await delay(config.drainMs);
       await stop();
     };
-    return { url, services, failed, stop: drainAndStop };
+    return { url, services, failed: Promise.race([lost, outgrown]), stop: drainAndStop };
   } catch (cause) {
     await stop();
     throw cause;

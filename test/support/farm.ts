@@ -9,15 +9,9 @@ import { type Program, startProgram } from "./process.ts";
 /** The built program: faults are injected into the program that users run. */
 export const grange = join(import.meta.dirname, "..", "..", "dist", "grange.js");
 
-/** A farm of real processes: a server with its PostgreSQL, and workers. */
-export interface Farm {
+/** What clients of a farm do with one address, which may be that of a load balancer. */
+export interface FarmClient {
   readonly url: string;
-  readonly dataDir: string;
-  server: Program;
-  readonly workers: Program[];
-  /** Starts the server again on the same port and data. */
-  restartServer(): Promise<void>;
-  startWorker(options?: WorkerOptions): Program;
   submit(request: SubmitGraph): Promise<GraphSummary>;
   graph(id: string): Promise<Graph>;
   job(graphId: string, name: string): Promise<JobDetail>;
@@ -27,6 +21,16 @@ export interface Farm {
   /** Waits until a job's first run has started and printed `text`. */
   untilLogged(id: string, job: string, text: string): Promise<void>;
   untilOver(id: string): Promise<Graph>;
+}
+
+/** A farm of real processes: a server with its PostgreSQL, and workers. */
+export interface Farm extends FarmClient {
+  readonly dataDir: string;
+  server: Program;
+  readonly workers: Program[];
+  /** Starts the server again on the same port and data. */
+  restartServer(): Promise<void>;
+  startWorker(options?: WorkerOptions): Program;
   stop(): Promise<void>;
 }
 
@@ -64,7 +68,7 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
   const workers: Program[] = [];
 
   const farm: Farm = {
-    url,
+    ...farmClient(url),
     dataDir,
     get server() {
       return server;
@@ -101,6 +105,21 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
       workers.push(started);
       return started;
     },
+    async stop() {
+      for (const worker of workers) worker.signal("SIGTERM");
+      await Promise.all(workers.map((worker) => worker.finished));
+      server.signal("SIGTERM");
+      await server.finished;
+      if (ownDir) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  for (let i = 0; i < (options.workers ?? 1); i++) farm.startWorker();
+  return farm;
+}
+
+export function farmClient(url: string): FarmClient {
+  return {
+    url,
     submit: async (request) => (await call<{ graph: GraphSummary }>(url, "/graphs", request)).graph,
     graph: (id) => call(url, `/graphs/${id}`),
     job: (id, name) => call(url, `/graphs/${id}/jobs/${encodeURIComponent(name)}`),
@@ -123,16 +142,7 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
       throw new Error(`${name} ended and never printed ${text}:\n${seen}`);
     },
     untilOver: (id) => until(url, id, (graph) => graph.state !== "running"),
-    async stop() {
-      for (const worker of workers) worker.signal("SIGTERM");
-      await Promise.all(workers.map((worker) => worker.finished));
-      server.signal("SIGTERM");
-      await server.finished;
-      if (ownDir) await rm(dataDir, { recursive: true, force: true });
-    },
   };
-  for (let i = 0; i < (options.workers ?? 1); i++) farm.startWorker();
-  return farm;
 }
 
 function startServer(
@@ -146,7 +156,7 @@ function startServer(
   return startProgram(within, [...outer, process.execPath, ...server], { env });
 }
 
-async function readyUrl(server: Program): Promise<string> {
+export async function readyUrl(server: Program): Promise<string> {
   const line = await server.line((each) => each.startsWith('{"ready":true'));
   return (JSON.parse(line) as { url: string }).url.replace(/\/$/, "");
 }

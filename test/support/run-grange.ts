@@ -13,11 +13,12 @@ export function startGrange(args: readonly string[], options: ProgramOptions = {
   return startProgram(process.execPath, [grange, ...args], options);
 }
 
+/** Runs a command to its end: of the built program, or of another copy of it. */
 export function runGrange(
   args: readonly string[],
-  options: ProgramOptions = {},
+  { program = grange, ...options }: ProgramOptions & { readonly program?: string } = {},
 ): Promise<Finished> {
-  return runProgram(process.execPath, [grange, ...args], options);
+  return runProgram(process.execPath, [program, ...args], options);
 }
 
 /**

@@ -155,19 +155,10 @@ function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
     },
     {
       name: "migrations",
-      needs: "The database was not written by a newer version",
+      needs:
+        "This version works with the database, and servers that run now work with what it changes",
       fix: "Update Grange",
-      run: () =>
-        withDatabase(async (db) => {
-          const { missing, newer } = await migrationState(db);
-          if (newer !== undefined)
-            return fail(`the database was written by a newer version (${newer})`);
-          return ok(
-            missing.length === 0
-              ? "none to apply"
-              : `${missing.length} to apply when the server starts`,
-          );
-        }),
+      run: () => withDatabase(async (db) => migrationFinding(await migrationState(db))),
     },
     {
       name: "blob store",
@@ -176,6 +167,22 @@ function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
       run: () => withDatabase((db) => storeFinding(db, config)),
     },
   ];
+}
+
+function migrationFinding({
+  missing,
+  ahead,
+  newer,
+  blocked,
+}: Awaited<ReturnType<typeof migrationState>>): Finding {
+  if (newer !== undefined) return fail(`the database was written by a newer version (${newer})`);
+  if (blocked !== undefined)
+    return fail(blocked, "Stop these servers, or update them to a version in between");
+  if (ahead.length > 0)
+    return ok(`none to apply; ${ahead.length} of a newer version, which work with this version`);
+  return ok(
+    missing.length === 0 ? "none to apply" : `${missing.length} to apply when the server starts`,
+  );
 }
 
 async function storeFinding(db: Db, config: ServerConfig): Promise<Finding> {

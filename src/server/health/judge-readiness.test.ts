@@ -4,7 +4,7 @@ import { judgeReadiness, type ServerState } from "./judge-readiness.ts";
 const gibibyte = 1024 ** 3;
 const well: ServerState = {
   isDraining: false,
-  database: { newestMigration: 68, tookMs: 1.4 },
+  database: { schema: { newest: 68, needed: 68 }, tookMs: 1.4 },
   knownMigration: 68,
   blobs: { freeBytes: 20 * gibibyte },
   workers: 0,
@@ -20,9 +20,9 @@ const missing: readonly [string, Partial<ServerState>, string, string][] = [
   ["has no database", { database: { problem: "does not answer" } }, "database", "does not answer"],
   [
     "is older than its database",
-    { database: { newestMigration: 69, tookMs: 1 } },
+    { database: { schema: { newest: 70, needed: 69 }, tookMs: 1 } },
     "migrations",
-    "the database has migration 69, this server knows 68: update it",
+    "the database needs servers that know migration 69, this server knows 68: update it",
   ],
   ["cannot write blobs", { blobs: { problem: "no space is left" } }, "blobs", "no space is left"],
   ["has little space left", { blobs: { freeBytes: 1024 ** 2 } }, "blobs", "1 MiB free"],
@@ -33,6 +33,19 @@ test.each(missing)("one that %s is not, and says why", (_, state, name, detail) 
 
   expect(ready).toBe(false);
   expect(checks.filter(({ ok }) => !ok)).toEqual([{ name, ok: false, detail }]);
+});
+
+test("a newer schema that works with this server is shown, and the server is ready", () => {
+  const database = { schema: { newest: 70, needed: 68 }, tookMs: 1 };
+
+  const { ready, checks } = judgeReadiness({ ...well, database });
+
+  expect(ready).toBe(true);
+  expect(checks).toContainEqual({
+    name: "migrations",
+    ok: true,
+    detail: "70, of a newer version; this server knows 68",
+  });
 });
 
 test("a bucket that does not answer is shown, and no reason to send requests elsewhere", () => {

@@ -1,10 +1,12 @@
+import type { SchemaVersion } from "#db/migrate.ts";
+
 /** The results of a server's checks of its dependencies. */
 export interface ServerState {
   /** The server is stopping, and ends after its clients have switched to another server. */
   readonly isDraining: boolean;
-  /** The newest migration of the database, and how long reading it took; the reason if reading failed. */
+  /** The schema of the database, and how long reading it took; the reason if reading failed. */
   readonly database:
-    | { readonly newestMigration: number; readonly tookMs: number }
+    | { readonly schema: SchemaVersion; readonly tookMs: number }
     | { readonly problem: string };
   /** The newest migration that this version of the code knows. */
   readonly knownMigration: number;
@@ -53,18 +55,21 @@ function serverCheck({ isDraining }: ServerState): ReadinessCheck {
 
 function databaseChecks({ database, knownMigration }: ServerState): ReadinessCheck[] {
   if ("problem" in database) return [{ name: "database", ok: false, detail: database.problem }];
-  const { newestMigration, tookMs } = database;
-  const isNewer = newestMigration > knownMigration;
+  const { schema, tookMs } = database;
   return [
     { name: "database", ok: true, detail: `answered in ${Math.round(tookMs)} ms` },
     {
       name: "migrations",
-      ok: !isNewer,
-      detail: isNewer
-        ? `the database has migration ${newestMigration}, this server knows ${knownMigration}: update it`
-        : `${newestMigration}`,
+      ok: schema.needed <= knownMigration,
+      detail: schemaDetail(schema, knownMigration),
     },
   ];
+}
+
+function schemaDetail({ newest, needed }: SchemaVersion, known: number): string {
+  if (needed > known)
+    return `the database needs servers that know migration ${needed}, this server knows ${known}: update it`;
+  return newest > known ? `${newest}, of a newer version; this server knows ${known}` : `${newest}`;
 }
 
 function bucketChecks({ bucket }: ServerState): ReadinessCheck[] {

@@ -6,7 +6,7 @@ import type { Clock } from "#core/clock.ts";
 import { isFullDisk } from "#core/full-disk.ts";
 import { inTime } from "#core/in-time.ts";
 import type { Db } from "#db/db.ts";
-import { newestMigration } from "#db/migrate.ts";
+import { readSchemaVersion } from "#db/migrate.ts";
 import { countWorkersSeen } from "#execution/leasing/worker.store.ts";
 import { judgeReadiness, type Readiness, type ServerState } from "./judge-readiness.ts";
 
@@ -108,6 +108,6 @@ async function writeProbe(directory: string): Promise<{ freeBytes: number }> {
 
 async function readDatabase(db: Db, since: Date) {
   const started = performance.now();
-  const [newest, workers] = await Promise.all([newestMigration(db), countWorkersSeen(db, since)]);
-  return { newestMigration: newest, workers, tookMs: performance.now() - started };
+  const [schema, workers] = await Promise.all([readSchemaVersion(db), countWorkersSeen(db, since)]);
+  return { schema, workers, tookMs: performance.now() - started };
 }

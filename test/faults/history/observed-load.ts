@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Graph } from "#api/graph.ts";
-import type { Farm } from "../../support/farm.ts";
+import type { FarmClient } from "../../support/farm.ts";
 import { sampleRepository } from "../../support/sample-repository.ts";
 import type { Observation } from "./history.ts";
 
@@ -49,7 +49,7 @@ ${Array.from({ length: jobsEach }, (_, n) => {
 }).join("\n")}
 `;
 
-export async function observedLoad(farm: Farm): Promise<ObservedLoad> {
+export async function observedLoad(farm: FarmClient): Promise<ObservedLoad> {
   const repository = await sampleRepository({ ".grange/farm.yml": definitions });
   const history: Observation[] = [];
   const graphs: SubmittedLoad[] = [];
@@ -89,7 +89,7 @@ export async function observedLoad(farm: Farm): Promise<ObservedLoad> {
 const timeoutMs = 180_000;
 
 async function readUntilOver(
-  farm: Farm,
+  farm: FarmClient,
   id: string,
   history: Observation[],
 ): Promise<Graph | undefined> {
@@ -112,7 +112,7 @@ function observed(id: string, graph: Graph): Observation {
 }
 
 /** Reads the log and the output of the last run of a job. */
-export async function readResult(farm: Farm, id: string, job: string): Promise<Observation> {
+export async function readResult(farm: FarmClient, id: string, job: string): Promise<Observation> {
   const { runList } = await untilAnswered(() => farm.job(id, job));
   const number = Math.max(1, ...runList.map((run) => run.number));
   const run = `${farm.url}/api/v1/graphs/${id}/jobs/${job}/runs/${number}`;
