@@ -17,6 +17,7 @@ export const defaultForgeTimes: ForgeTimes = {
   // them answered "not modified", which cost nothing.
   reconcileMs: 5 * 60_000,
   pollMs: 60_000,
-  leaseMs: 15_000,
+  // With a look, a dead holder is replaced within 10 s.
+  leaseMs: 7_000,
   lookMs: 2_000,
 };

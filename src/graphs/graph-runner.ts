@@ -34,9 +34,12 @@ interface GraphRunnerParts extends SharedPreparation {
 const lanes = 3;
 const jobsPerTurn = 16;
 const preparedAtOnce = 4;
-/** After this time, other servers take over the jobs of a dead one; a live server renews its leases. */
-const leaseSeconds = 15;
-const renewMs = 5_000;
+/**
+ * After this time, other servers take over the jobs of a dead one; a live server renews its leases. With a poll, less
+ * than 10 s.
+ */
+const leaseSeconds = 7;
+const renewMs = 2_300;
 /** Notifications wake the lanes; this poll is a backup. */
 const pollMs = 2_000;
 const mostTries = 5;
