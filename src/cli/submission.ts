@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SubmittedGraph } from "#api/graph.ts";
@@ -71,7 +72,9 @@ export async function submissionOf(
 export function submit(api: ApiClient, submission: Submission): Promise<SubmittedGraph> {
   return withTexts(submission, async () => {
     const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
-    return api.call(graphEndpoints.submitGraph, { body: submission.request });
+    // With an id, the request may be sent again when its answer is lost.
+    const body = { id: randomUUID(), ...submission.request };
+    return api.call(graphEndpoints.submitGraph, { body });
   });
 }
 

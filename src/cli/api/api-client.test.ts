@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { z } from "zod";
 import { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import type { GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
@@ -162,4 +163,45 @@ test("names go into the path whole", async () => {
 
 test("nobody there is a failure of its own", async () => {
   await expect(apiClient("http://127.0.0.1:1").server()).rejects.toThrow(ServerUnreachable);
+});
+
+/** Answers requests with these, one after the other; "break" ends the connection without an answer. */
+async function answering(...answers: readonly ("break" | number)[]) {
+  const seen: (string | undefined)[] = [];
+  const client = await clientOf((request, response) => {
+    const answer = answers[seen.length];
+    seen.push(request.method);
+    if (answer === "break") request.socket.destroy();
+    else if (answer === undefined) response.end("[]");
+    else response.writeHead(answer).end();
+  });
+  return { client, seen };
+}
+
+test("a read whose connection breaks, or that meets a server that stops, is sent again", async () => {
+  const { client, seen } = await answering("break", 503, 502);
+
+  expect(await client.get(z.array(z.string()), "/graphs")).toEqual([]);
+
+  expect(seen).toEqual(["GET", "GET", "GET", "GET"]);
+});
+
+test("a write is sent again only when it has an id of the client", async () => {
+  const withId = await answering("break");
+  const without = await answering("break");
+
+  await withId.client.post(z.array(z.string()), "/graphs", { id: "chosen", repository: "/r" });
+  await expect(
+    without.client.post(z.array(z.string()), "/graphs", { repository: "/r" }),
+  ).rejects.toThrow(ServerUnreachable);
+
+  expect([withId.seen.length, without.seen.length]).toEqual([2, 1]);
+});
+
+test("a read that is always refused ends with the reason", async () => {
+  const { client, seen } = await answering(...Array.from({ length: 9 }, () => 503));
+
+  await expect(client.get(z.array(z.string()), "/graphs")).rejects.toThrow(/answered 503/);
+
+  expect(seen).toHaveLength(6);
 });

@@ -14,6 +14,7 @@ import type { ClientCertificate } from "#grpc/client-certificate.ts";
 import { failureOf, jsonOr, ServerUnreachable } from "./api-failure.ts";
 import { type Fetch, fetchTrusting } from "./fetch-trusting.ts";
 import { followGraph, followLog, type LogPart } from "./follow.ts";
+import { repeatRequest } from "./repeat-request.ts";
 
 /** A run of a job; the graph may be given as a unique prefix of its id, or as `latest`. */
 export interface RunAddress {
@@ -102,12 +103,23 @@ export function apiClient(
     throw failureOf(response.status, await response.text());
   };
 
+  const readText = async (path: string, init?: RequestInit): Promise<string> => {
+    const response = await send(path, init);
+    return response.text().catch((cause: unknown) => {
+      throw new ServerUnreachable(serverUrl, cause);
+    });
+  };
+  const textOf = (path: string, init?: RequestInit): Promise<string> =>
+    mayArriveTwice(init)
+      ? repeatRequest(() => readText(path, init), init?.signal)
+      : readText(path, init);
+
   const ask = async <Shape extends z.ZodType>(
     shape: Shape,
     path: string,
     init?: RequestInit,
   ): Promise<z.output<Shape>> => {
-    const text = await (await send(path, init)).text();
+    const text = await textOf(path, init);
     const parsed = shape.safeParse(jsonOr(text, undefined));
     if (parsed.success) return parsed.data;
     throw new Fault(
@@ -179,6 +191,13 @@ export function apiClient(
       }),
     delete: (shape, path, body) => ask(shape, path, { ...post(body), method: "DELETE" }),
   };
+}
+
+/** A request for something with an id that the client chose, such as a graph, makes it once. */
+function mayArriveTwice({ method = "GET", body }: RequestInit = {}): boolean {
+  if (method === "GET") return true;
+  const sent = typeof body === "string" ? jsonOr(body, undefined) : undefined;
+  return method === "POST" && typeof sent === "object" && sent !== null && "id" in sent;
 }
 
 /** Yields the body of an answer. Throws `ServerUnreachable` when the connection breaks. */
