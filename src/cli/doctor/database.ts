@@ -3,17 +3,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { messageOf } from "#core/fault.ts";
+import { connectionTarget } from "#db/connection-target.ts";
+import { type DatabaseState, readDatabaseState } from "#db/database-state.store.ts";
 import { findBinaries } from "#db/embedded/binaries.ts";
 import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
 import { chooseRunAs } from "#db/embedded/run-as.ts";
+import { openPostgres } from "#db/postgres.ts";
 import { outputOf } from "../run-program.ts";
-import { type Check, fail, ok } from "./check.ts";
+import { type Check, type Finding, fail, ok } from "./check.ts";
+import {
+  judgeConnections,
+  judgeDurability,
+  judgeReplication,
+  judgeRights,
+  judgeRole,
+} from "./judge-database.ts";
 
 const oldestServer = 15;
 
 /** Checks the database: the embedded one, or the one in GRANGE_DATABASE_URL. */
 export function databaseChecks(url: string | undefined): Check[] {
-  return url === undefined ? embeddedChecks() : [externalCheck(url)];
+  return url === undefined ? embeddedChecks() : [externalCheck(url), ...stateChecks(url)];
 }
 
 function embeddedChecks(): Check[] {
@@ -62,7 +72,7 @@ function externalCheck(url: string): Check {
     needs: `With GRANGE_DATABASE_URL: the server answers, and is version ${oldestServer} or later`,
     fix: "Correct GRANGE_DATABASE_URL, or unset it: Grange then starts its own database",
     async run() {
-      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+      const client = new pg.Client({ ...connectionTarget(url), connectionTimeoutMillis: 5_000 });
       client.on("error", () => {});
       try {
         await client.connect();
@@ -78,6 +88,57 @@ function externalCheck(url: string): Check {
       }
     },
   };
+}
+
+/** Checks the state of an external database, which is read once. */
+function stateChecks(url: string): Check[] {
+  let reading: Promise<DatabaseState> | undefined;
+  const judged = (judge: (state: DatabaseState) => Finding) => async () => {
+    reading ??= readState(url);
+    return judge(await reading);
+  };
+  return [
+    {
+      name: "primary",
+      needs: "With GRANGE_DATABASE_URL: the database accepts writes",
+      fix: "Name the primary in GRANGE_DATABASE_URL, or primary and standbys: postgres://USER@ONE,TWO/DATABASE",
+      run: judged(judgeRole),
+    },
+    {
+      name: "rights of the role",
+      needs: "With GRANGE_DATABASE_URL: the role may create tables, and owns those of the farm",
+      fix: "GRANT CREATE ON SCHEMA public, or make the role the owner of a schema of its own",
+      run: judged(judgeRights),
+    },
+    {
+      name: "durability",
+      needs: "With GRANGE_DATABASE_URL: a commit is on the disk when it is acknowledged",
+      fix: "Set fsync and full_page_writes to on, and synchronous_commit to on or remote_apply",
+      run: judged(judgeDurability),
+    },
+    {
+      name: "free connections",
+      needs: "With GRANGE_DATABASE_URL: 10 connections are free for another server",
+      fix: "Raise max_connections, or the limit of the role or of the database",
+      run: judged(judgeConnections),
+    },
+    {
+      name: "replication",
+      needs:
+        "With GRANGE_DATABASE_URL: standbys keep up, and one that commits wait for is connected",
+      fix: "Start the standbys, and compare their network and disks with those of the primary",
+      run: judged(judgeReplication),
+    },
+  ];
+}
+
+async function readState(url: string): Promise<DatabaseState> {
+  const db = openPostgres({ url, poolSize: 1, applicationName: "grange doctor" });
+  try {
+    return await readDatabaseState(db);
+  } finally {
+    await db.close();
+  }
 }
 
 function withoutPassword(url: string): string {
