@@ -1,21 +1,17 @@
-import { existsSync } from "node:fs";
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { digestOfFile, diskLayout } from "#cas/disk/disk-layout.ts";
-import { namespacesIn } from "#cas/disk/namespaces-in.ts";
-import { ownNamespace } from "#cas/namespaces/namespace.ts";
-import { isEmptyDigest } from "#core/digest.ts";
+import { diskLayout } from "#cas/disk/disk-layout.ts";
+import { blobsOfShard, shards } from "#cas/disk/list-blobs.ts";
 import { syncDirectory } from "#machine/write-durably.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { blobLine, type ListedBlob } from "./blob-list.ts";
 import { writeCompressed } from "./checked-file.ts";
 import { copyBlob } from "./copy-blob.ts";
-import { type BackupLayout, type OneBackup, shards } from "./layout.ts";
+import type { BackupLayout, OneBackup } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** libuv has four threads, which mostly wait for the disk. */
 const copiedAtOnce = 8;
-const listedAtOnce = 256;
 
 export interface BlobProgress {
   readonly blobs: number;
@@ -78,26 +74,4 @@ export async function backUpBlobs(
 
   const list = await writeCompressed(backup.blobList, lines());
   return { list, ...sum };
-}
-
-/** Returns the blobs of all projects whose hash begins with the shard's digits, some at a time. */
-async function* blobsOfShard(
-  store: string,
-  shard: string,
-): AsyncGenerator<ListedBlob[], void, undefined> {
-  let some: ListedBlob[] = [];
-  for (const namespace of [ownNamespace, ...(await namespacesIn(store))]) {
-    const directory = join(diskLayout(join(store, namespace)).blobs, shard);
-    if (!existsSync(directory)) continue;
-    for (const name of await readdir(directory)) {
-      const file = await stat(join(directory, name)).catch(() => undefined);
-      const digest = file && digestOfFile(name, file.size);
-      if (file === undefined || digest === undefined || isEmptyDigest(digest)) continue;
-      some.push({ namespace, digest, lastUsedAt: file.atime });
-      if (some.length < listedAtOnce) continue;
-      yield some;
-      some = [];
-    }
-  }
-  if (some.length > 0) yield some;
 }

@@ -79,10 +79,5 @@ export function shardOf(digest: Digest): string {
   return hexOf(digest).slice(0, 2);
 }
 
-/** All shards, in the order in which lists of blobs have them. */
-export const shards: readonly string[] = Array.from({ length: 256 }, (_, n) =>
-  n.toString(16).padStart(2, "0"),
-);
-
 /** Files with keys and tokens in a data directory. A farm may have some of them elsewhere, or none. */
 export const secretFiles = ["farm.key", "secrets.key", "owner-token", "worker-token"] as const;

@@ -1,8 +1,9 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { shards } from "#cas/disk/list-blobs.ts";
 import { Fault } from "#core/fault.ts";
 import { type ListedBlob, readBlobList } from "./blob-list.ts";
-import { type BackupLayout, isBackupName, oneBackup, shardOf, shards } from "./layout.ts";
+import { type BackupLayout, isBackupName, oneBackup, shardOf } from "./layout.ts";
 import { readManifest } from "./manifest.ts";
 import { type FoundBackup, whichToRemove } from "./which-to-remove.ts";
 

@@ -290,6 +290,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "restore a farm from a backup, or check a backup",
     load: async () => (await import("./commands/restore.ts")).describeRestore,
   },
+  store: {
+    summary: "copy the blobs of a farm from their directory to a bucket",
+    load: async () => (await import("./commands/store.ts")).describeStore,
+  },
   service: {
     summary: "install a server, workers or a granary as services of systemd",
     load: async () => (await import("./commands/service.ts")).describeService,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,6 +8,7 @@ import { Digest, digestKey } from "#core/digest.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
 import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
+import type { CopiedBlobs } from "#server/blob-storage/copy-blobs.ts";
 import {
   type BucketServer,
   bucketServerNeed,
@@ -17,7 +18,7 @@ import { type Farm, grange, startFarm } from "../support/farm.ts";
 import { farmDatabaseUrl } from "../support/farm-database-url.ts";
 import { needs } from "../support/needs/needs.ts";
 import { startProgram } from "../support/process.ts";
-import { runGrange } from "../support/run-grange.ts";
+import { grangeJson, runGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
 /** Two servers with one database and one bucket; each has a disk of its own. */
@@ -199,6 +200,45 @@ describe("two servers with one bucket", needs(bucketServerNeed), () => {
       status: "fail",
       detail: expect.stringContaining("SignatureDoesNotMatch"),
     });
+    await rm(dataDir, { recursive: true });
+  });
+
+  test("`grange store copy` moves a farm from its directory to a bucket, which is the farm's when no server runs", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "grange-moved-"));
+    const before = await startFarm({ dataDir, workers: 1 });
+    const { id } = await before.submit({ repository: repository.path });
+    expect((await before.untilOver(id)).state).toBe("succeeded");
+    const log = await before.log(id, "check");
+    const damaged = blobOf(randomBytes(3_000));
+    const channel = new GrpcChannel({ url: before.url });
+    await remoteBlobStore(channel, "").put(damaged.digest, damaged.bytes);
+    await channel.stop();
+    const shard = join(dataDir, "blobs", "blobs", damaged.digest.hash.slice(0, 2));
+    await writeFile(join(shard, damaged.digest.hash), randomBytes(3_000));
+    const copy = async () => {
+      const args = ["store", "copy", "--data", dataDir];
+      const { copied, isComplete } = (await grangeJson(args, {
+        env: storeSettings("moved"),
+      })) as { copied: CopiedBlobs; isComplete: boolean };
+      return { ...copied, isComplete };
+    };
+
+    const running = await copy();
+    expect(running).toMatchObject({ damaged: 1, isComplete: false });
+    expect(running.copied).toBeGreaterThan(2);
+    await before.stop();
+    const early = await runGrange(["server", "--data", dataDir, "--port", "0"], {
+      env: storeSettings("moved"),
+    });
+    expect(early.stdout).toContain("whose blobs are elsewhere");
+
+    const stopped = await copy();
+    expect(stopped).toMatchObject({ blobs: running.blobs, damaged: 1, isComplete: true });
+    expect(stopped.copied).toBeLessThan(running.copied);
+
+    const after = await startFarm({ dataDir, workers: 0, env: storeSettings("moved") });
+    expect(await after.log(id, "check")).toBe(log);
+    await after.stop();
     await rm(dataDir, { recursive: true });
   });
 
