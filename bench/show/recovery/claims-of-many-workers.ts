@@ -1,19 +1,9 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { create, toBinary } from "@bufbuild/protobuf";
-import { toDigestMessage } from "#cas/digest-message.ts";
-import { digestOf } from "#cas/digest-of.ts";
-import { emptyDigest } from "#core/digest.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
-import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
-import {
-  ActionSchema,
-  CommandSchema,
-  Execution,
-} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { startFarm } from "../../../test/support/farm.ts";
 import { quantile } from "../quantile.ts";
 import { atMost, exactly, type Measurement, type Row } from "../row.ts";
+import { cpuSeconds, execute, prepareActions } from "./execute-calls.ts";
 import { startLightWorkers } from "./light-workers.ts";
 
 const workers = 1_000;
@@ -71,38 +61,4 @@ async function measureClaims(count: number): Promise<Row[]> {
     await channel.stop();
     await farm.stop();
   }
-}
-
-async function prepareActions(channel: GrpcChannel, count: number) {
-  const blobs = remoteBlobStore(channel, "");
-  const command = toBinary(CommandSchema, create(CommandSchema, { arguments: ["true"] }));
-  const commandDigest = toDigestMessage(digestOf(command));
-  await blobs.put(digestOf(command), command);
-  const digests = [];
-  for (let i = 0; i < count; i++) {
-    const action = toBinary(
-      ActionSchema,
-      create(ActionSchema, {
-        commandDigest,
-        inputRootDigest: toDigestMessage(emptyDigest),
-        // Makes it unique, so that it is neither joined nor cached.
-        salt: Buffer.from(`claim ${process.pid} ${Date.now()} ${i}`),
-      }),
-    );
-    await blobs.put(digestOf(action), action);
-    digests.push(digestOf(action));
-  }
-  return digests;
-}
-
-async function execute(channel: GrpcChannel, digest: ReturnType<typeof digestOf>): Promise<void> {
-  const call = { actionDigest: toDigestMessage(digest), skipCacheLookup: true };
-  for await (const operation of channel.serverStream(Execution.method.execute, call))
-    if (operation.done) return;
-}
-
-/** Returns the CPU time of a process so far, from Linux' `/proc`; a tick is 10 ms. */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

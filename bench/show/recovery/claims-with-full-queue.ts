@@ -11,7 +11,7 @@ import {
   ActionSchema,
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { type Farm, startFarm } from "../../../test/support/farm.ts";
+import { startFarm } from "../../../test/support/farm.ts";
 import { farmDatabaseUrl } from "../../../test/support/farm-database-url.ts";
 import { quantile } from "../quantile.ts";
 import { atMost, exactly, type Measurement, type Row } from "../row.ts";
@@ -35,7 +35,7 @@ export const claimsWithFullQueue: Measurement = {
 async function measure({ mostMs }: { readonly mostMs: number }): Promise<Row[]> {
   const farm = await startFarm({ workers: 0 });
   try {
-    await fillQueue(farm);
+    await fillQueue(farm.url, await farmDatabaseUrl(farm));
     const waits: number[] = [];
     let peakKib = 0;
     const begun = performance.now();
@@ -80,9 +80,9 @@ async function measure({ mostMs }: { readonly mostMs: number }): Promise<Row[]> 
 }
 
 /** Puts executions of one action into the farm's queue, which are not joined because they are not cached. */
-async function fillQueue(farm: Farm): Promise<void> {
-  const channel = new GrpcChannel({ url: farm.url });
-  const db = openPostgres({ url: await farmDatabaseUrl(farm), poolSize: 1 });
+export async function fillQueue(url: string, databaseUrl: string): Promise<void> {
+  const channel = new GrpcChannel({ url });
+  const db = openPostgres({ url: databaseUrl, poolSize: 1 });
   try {
     const blobs = remoteBlobStore(channel, "");
     const command = toBinary(CommandSchema, create(CommandSchema, { arguments: ["true"] }));

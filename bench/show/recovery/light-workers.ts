@@ -22,15 +22,19 @@ interface LightWorkers {
 
 /** The waits of the worker program, and its heartbeat interval without work. */
 const claimWaitMs = 20_000;
-const idleHeartbeatMs = 10_000;
+const idleHeartbeatMs = 6_000;
 const registeredAtOnce = 20;
 
-/** @param pauseMs The time from a claim that gave work to the next claim of this worker. */
+/**
+ * @param servers the address of the farm, or of its servers, among which the workers are divided
+ * @param pauseMs The time from a claim that gave work to the next claim of this worker.
+ */
 export async function startLightWorkers(
-  server: string,
+  servers: string | readonly string[],
   count: number,
   { pauseMs = 0 } = {},
 ): Promise<LightWorkers> {
+  const addresses = [servers].flat();
   const over = new AbortController();
   const running: Promise<unknown>[] = [];
   const workers: LightWorkers = {
@@ -47,7 +51,7 @@ export async function startLightWorkers(
     );
     await Promise.all(
       some.map(async (n) => {
-        const farm = grpcFarmConnection({ server });
+        const farm = grpcFarmConnection({ server: addresses[n % addresses.length] ?? "" });
         const identity = { workerName: `light-${n}`, instanceId: randomUUID() };
         await farm.register(
           create(RegisterRequestSchema, {

@@ -1,6 +1,18 @@
 import { byTests } from "../by-tests.ts";
 import type { Show } from "../row.ts";
 import { largeBlob, smallBlobs } from "./bucket-transfers.ts";
+import {
+  fullQueueOnTwoServers,
+  idleWorkersOnTwoServers,
+  throughputOfServers,
+} from "./queue-at-scale.ts";
+import {
+  databaseFailover,
+  serversKilled,
+  serversKilledBehindHaproxy,
+  upgradesFromEarlierCommit,
+  upgradesRolled,
+} from "./several-servers.ts";
 
 /** Whether a farm works on several machines with blobs in a bucket. */
 export const scaleOutShow: Show = {
@@ -17,5 +29,13 @@ export const scaleOutShow: Show = {
       "a bucket that fails, is silent, or loses answers",
       "src/server/blob-storage/bucket-storage.test.ts",
     ),
+    serversKilled,
+    serversKilledBehindHaproxy,
+    databaseFailover,
+    upgradesRolled,
+    upgradesFromEarlierCommit,
+    idleWorkersOnTwoServers,
+    fullQueueOnTwoServers,
+    throughputOfServers,
   ],
 };

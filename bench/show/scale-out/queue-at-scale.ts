@@ -1,0 +1,185 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { GrpcChannel } from "#grpc/channel.ts";
+import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { type SeveralServers, severalServers } from "../../../test/support/several-servers.ts";
+import { quantile } from "../quantile.ts";
+import { fillQueue } from "../recovery/claims-with-full-queue.ts";
+import { cpuSeconds, execute, prepareActions } from "../recovery/execute-calls.ts";
+import { startLightWorkers } from "../recovery/light-workers.ts";
+import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
+import { memoryOf } from "../start/memory-of.ts";
+import { withDatabaseUrl } from "./with-database-url.ts";
+
+const claimGoalMs = 100;
+const idleGoalPercent = 30;
+const memoryGoalMib = 500;
+
+/** For each number of servers. */
+const busyActions = 3_000;
+const busyWorkers = 40;
+const callsAtOnce = 40;
+
+const idleMs = 30_000;
+const claims = 300;
+const pauseMs = 75;
+
+export const idleWorkersOnTwoServers: Measurement = {
+  title: "5,000 idle workers on two servers",
+  long: true,
+  measure: () => withServers(2, (farm) => measureIdle(farm, 5_000)),
+};
+
+export const fullQueueOnTwoServers: Measurement = {
+  title: "100,000 queued on two servers",
+  long: true,
+  measure: () =>
+    withServers(2, async (farm, databaseUrl) => {
+      await fillQueue(farm.client.url, databaseUrl);
+      return measureFullQueue(farm);
+    }),
+};
+
+/** One, two and three servers with the same load. The servers share the machine, so more of them bring no more. */
+export const throughputOfServers: Measurement = {
+  title: "one, two and three servers",
+  long: true,
+  async measure() {
+    const rows: Row[] = [];
+    for (const count of [1, 2, 3])
+      rows.push(...(await withServers(count, (farm) => measureThroughput(farm, count))));
+    return rows;
+  },
+};
+
+function withServers(
+  count: number,
+  measure: (farm: SeveralServers, databaseUrl: string) => Promise<Row[]>,
+): Promise<Row[]> {
+  return withDatabaseUrl(async (databaseUrl) => {
+    const farm = await severalServers({ GRANGE_DATABASE_URL: databaseUrl });
+    try {
+      for (let n = 0; n < count; n++) await farm.startServer();
+      return await measure(farm, databaseUrl);
+    } finally {
+      await farm.stop();
+    }
+  });
+}
+
+async function measureIdle(farm: SeveralServers, count: number): Promise<Row[]> {
+  const urls = farm.servers.map(({ url }) => url);
+  const light = await startLightWorkers(urls, count);
+  const channel = new GrpcChannel({ url: farm.client.url });
+  try {
+    const cpu = await cpuShares(farm, () => delay(idleMs));
+    const mib = farm.servers.map(({ program }) => memoryOf(program.pid).rssKib / 1024);
+    const sentAt = new Map<string, number>();
+    const waits: number[] = [];
+    light.onClaimed = (hash) => waits.push(performance.now() - (sentAt.get(hash) ?? Number.NaN));
+    const calls: Promise<void>[] = [];
+    for (const digest of await prepareActions(channel, claims)) {
+      sentAt.set(digest.hash, performance.now());
+      calls.push(execute(channel, digest));
+      await delay(pauseMs);
+    }
+    await Promise.all(calls);
+    const how =
+      `${count} workers of the real protocol that run nothing, each with a connection of its own, on ${farm.servers.length} servers; ` +
+      `idle for ${idleMs / 1_000} s, then ${claims} actions, one every ${pauseMs} ms; p50 ${quantile(waits, 0.5).toFixed(1)} ms`;
+    return [
+      exactly(`executions claimed once, ${count} workers`, waits.length, claims, "", how),
+      atMost(
+        `claim with ${count} idle workers, p99`,
+        quantile(waits, 0.99),
+        claimGoalMs,
+        "ms",
+        how,
+      ),
+      atMost("CPU of an idle server, the busiest", Math.max(...cpu), idleGoalPercent, "%", how),
+      atMost("memory of a server, the largest", Math.max(...mib), memoryGoalMib, "MiB", how),
+    ];
+  } finally {
+    await light.stop();
+    await channel.stop();
+  }
+}
+
+async function measureFullQueue(farm: SeveralServers): Promise<Row[]> {
+  const urls = farm.servers.map(({ url }) => url);
+  const waits: number[] = [];
+  const light = await startLightWorkers(urls, 10, { pauseMs: 60 });
+  const begun = performance.now();
+  await new Promise<void>((resolve) => {
+    light.onClaimed = (_, waitedMs) => {
+      waits.push(waitedMs);
+      if (waits.length >= 2_000) resolve();
+    };
+  });
+  await light.stop();
+  const mib = farm.servers.map(({ program }) => memoryOf(program.pid).rssKib / 1024);
+  const seconds = (performance.now() - begun) / 1_000;
+  const how =
+    `100,000 executions in 40 lanes, 10 workers on ${urls.length} servers that claim again after 60 ms: ` +
+    `${(waits.length / seconds).toFixed(0)} claims a second; p50 ${quantile(waits, 0.5).toFixed(1)} ms`;
+  return [
+    atMost(
+      "claim with 100,000 queued, two servers, p99",
+      quantile(waits, 0.99),
+      claimGoalMs,
+      "ms",
+      how,
+    ),
+    atMost("memory of a server, the largest", Math.max(...mib), memoryGoalMib, "MiB", how),
+  ];
+}
+
+async function measureThroughput(farm: SeveralServers, count: number): Promise<Row[]> {
+  const urls = farm.servers.map(({ url }) => url);
+  const light = await startLightWorkers(urls, busyWorkers);
+  const channels = urls.map((url) => new GrpcChannel({ url }));
+  const [first] = channels;
+  try {
+    if (first === undefined) throw new Error("no server runs");
+    const waits: number[] = [];
+    const accepted: number[] = [];
+    const sentAt = new Map<string, number>();
+    light.onClaimed = (hash) => waits.push(performance.now() - (sentAt.get(hash) ?? Number.NaN));
+    const actions = await prepareActions(first, busyActions);
+    const begun = performance.now();
+    const cpu = await cpuShares(farm, () =>
+      mapAtMost(callsAtOnce, actions, async (digest) => {
+        const sent = performance.now();
+        sentAt.set(digest.hash, sent);
+        const channel = channels[waits.length % channels.length] ?? first;
+        await execute(channel, digest, () => accepted.push(performance.now() - sent));
+      }),
+    );
+    const rate = busyActions / ((performance.now() - begun) / 1_000);
+    const how =
+      `${busyActions} actions, ${callsAtOnce} calls at once, ${busyWorkers} workers that run nothing; servers, database, workers and client on ` +
+      `the same machine; CPU of the servers ${cpu.map((share) => `${share.toFixed(0)} %`).join(", ")}`;
+    return [
+      forInformation(`actions a second, servers: ${count}`, rate, "/s", how),
+      forInformation(`call to worker, p99, servers: ${count}`, quantile(waits, 0.99), "ms", how),
+      forInformation(
+        `call to operation, p99, servers: ${count}`,
+        quantile(accepted, 0.99),
+        "ms",
+        how,
+      ),
+    ];
+  } finally {
+    await light.stop();
+    await Promise.all(channels.map((channel) => channel.stop()));
+  }
+}
+
+/** Returns the CPU time of each server during `work`, in % of a core. */
+async function cpuShares(farm: SeveralServers, work: () => Promise<unknown>): Promise<number[]> {
+  const pids = farm.servers.map(({ program }) => program.pid);
+  const before = pids.map(cpuSeconds);
+  const begun = performance.now();
+  await work();
+  const seconds = (performance.now() - begun) / 1_000;
+  return pids.map((pid, n) => ((cpuSeconds(pid) - (before[n] ?? 0)) / seconds) * 100);
+}
