@@ -6,7 +6,7 @@ import { checkHistory, type Violation } from "./history/history.ts";
 import { observedLoad, untilAnswered } from "./history/observed-load.ts";
 
 /** What clients saw when the primary of the database was replaced by its standby. */
-export interface FailedOver {
+interface FailedOver {
   readonly violations: readonly Violation[];
   readonly graphs: number;
   /** From the promotion until each server was ready, in ms: the first names both hosts, the second has a proxy. */

@@ -11,7 +11,7 @@ import { checkHistory, type Violation } from "./history/history.ts";
 import { observedLoad } from "./history/observed-load.ts";
 
 /** What clients of a farm with several servers saw while servers were killed. */
-export interface KilledServers extends SeenByClients {
+interface KilledServers extends SeenByClients {
   readonly violations: readonly Violation[];
   readonly graphs: number;
   /** How long leader work was without a server, for each kill of the leader, in ms. */

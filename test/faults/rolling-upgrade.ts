@@ -4,7 +4,7 @@ import { checkHistory, type Violation } from "./history/history.ts";
 import { observedLoad } from "./history/observed-load.ts";
 
 /** What clients saw during upgrades. */
-export interface RolledUpgrades extends SeenByClients {
+interface RolledUpgrades extends SeenByClients {
   readonly violations: readonly Violation[];
   /** Servers that were replaced by one of another release. */
   readonly replaced: number;

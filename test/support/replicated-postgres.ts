@@ -17,7 +17,7 @@ import {
 import { copyCluster, copyFiles } from "./prepared-cluster.ts";
 
 /** A primary and a standby that gets its log: each commit waits until the standby has it. */
-export interface ReplicatedPostgres {
+interface ReplicatedPostgres {
   /** Names both servers, as libpq does. */
   readonly url: string;
   /** The addresses of the two, the primary first. */

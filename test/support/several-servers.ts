@@ -6,7 +6,7 @@ import { type Program, startProgram } from "./process.ts";
 import { type TcpBalancer, tcpBalancer } from "./tcp-balancer.ts";
 
 /** A server of a farm with several. */
-export interface OneServer {
+interface OneServer {
   readonly url: string;
   readonly program: Program;
   readonly dataDir: string;
