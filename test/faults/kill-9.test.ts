@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { killWhileRunning, victims } from "./kill-while-running.ts";
 
-const rounds = 5;
+const rounds = 3;
 
 test.concurrent.each(victims)(
   `after kill -9 of the %s during a job, ${rounds} times, each graph succeeds with one published result`,
