@@ -41,7 +41,7 @@ export function ownVariables(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** A path of a socket has room for 107 bytes in Linux, and for 103 elsewhere. */
+/** A path of a socket has at most 107 bytes in Linux, and 103 elsewhere. */
 const longestSocketPath = 103;
 
 export function granaryPlace(

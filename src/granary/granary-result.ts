@@ -6,7 +6,7 @@ export interface GranaryResult extends ResultKey {
   readonly project: string;
   /** For `reapi` the ActionResult message; for all others the bytes that the tool gets. */
   readonly value: Digest;
-  /** Attributes that the tool wants returned with the bytes, by the header's name. */
+  /** Attributes that are returned to the tool with the bytes, by the header's name. */
   readonly attributes: Readonly<Record<string, string>>;
   /** All blobs that it names, besides its value. */
   readonly blobs: readonly Digest[];

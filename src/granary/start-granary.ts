@@ -30,7 +30,7 @@ import { openTieredCache } from "./tiered-cache/open-tiered-cache.ts";
 import { toolPlugins } from "./tool-plugins.ts";
 import { defaultSettings } from "./workspace/granary-settings.ts";
 import { type KnownDigests, openKnownDigests } from "./workspace/known-digests.ts";
-import { learnUsualTools, readEnvironment } from "./workspace/read-environment.ts";
+import { digestDefaultTools, readEnvironment } from "./workspace/read-environment.ts";
 
 interface RunningGranary extends Service {
   readonly port: number;
@@ -305,7 +305,9 @@ function ownEnvironment(digests: KnownDigests): () => Promise<string> {
 /** Prepares data that the first build would otherwise have to wait for. */
 function learning(digests: KnownDigests): Service {
   const stopping = new AbortController();
-  const learnt = learnUsualTools(digests, ownVariables()["PATH"], stopping.signal).catch(() => {});
+  const learnt = digestDefaultTools(digests, ownVariables()["PATH"], stopping.signal).catch(
+    () => {},
+  );
   return {
     async stop() {
       stopping.abort();

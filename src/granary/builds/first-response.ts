@@ -2,7 +2,7 @@
 interface FirstResponse {
   /** Resolves when the farm has responded or the time limit has passed. Undefined after that. */
   pending(): Promise<void> | undefined;
-  heard(): void;
+  arrived(): void;
 }
 
 /** The longest wait, in ms. A response after this time applies from its arrival on. */
@@ -12,16 +12,16 @@ const unknownRoundTripMs = 50;
 /** Starts the wait, which lasts one round trip, and the same time again for a busy farm. */
 export function firstResponse(roundTripMs: number = unknownRoundTripMs): FirstResponse {
   const waitMs = Math.min(longestMs, 2 * roundTripMs + 50);
-  let isHeard = false;
-  let heard = () => {};
+  let hasArrived = false;
+  let arrived = () => {};
   const pending = new Promise<void>((resolve) => {
-    const timer = setTimeout(() => heard(), waitMs);
+    const timer = setTimeout(() => arrived(), waitMs);
     timer.unref();
-    heard = () => {
-      isHeard = true;
+    arrived = () => {
+      hasArrived = true;
       clearTimeout(timer);
       resolve();
     };
   });
-  return { pending: () => (isHeard ? undefined : pending), heard: () => heard() };
+  return { pending: () => (hasArrived ? undefined : pending), arrived: () => arrived() };
 }

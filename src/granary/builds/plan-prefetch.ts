@@ -54,7 +54,7 @@ const mostIndexes = 3;
 
 /**
  * Predicts the requests of a build from the index of its commit and those of the nested repositories, and starts to
- * prefetch them. Never throws: without an index the build runs as usual.
+ * prefetch them. Never throws: without an index the build runs normally.
  */
 export async function planPrefetch(
   parts: PlanParts,
@@ -154,7 +154,7 @@ async function expectFrom(
   return { indexes: used, isCut };
 }
 
-/** Asks the farm only for quarantined results, for builds without prefetch. */
+/** Reads only quarantined results from the farm, for builds without prefetch. */
 export async function readQuarantineOnly(
   farm: Pick<GranaryFarm, "resolve" | "isAway">,
   { project, repository, environment }: BuildFacts,

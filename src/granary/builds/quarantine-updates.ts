@@ -21,10 +21,10 @@ export interface QuarantineUpdates {
   hasDropped(project: string, key: ResultKey): boolean;
 }
 
-const HeardFile = z.array(z.tuple([z.string(), z.number().int().nonnegative()]));
+const VersionsFile = z.array(z.tuple([z.string(), z.number().int().nonnegative()]));
 
 /**
- * The number of projects that are remembered, the latest last. For a forgotten project, the farm sends all of its
+ * The number of projects whose version is stored, the latest last. For other projects, the farm sends all of its
  * quarantine again.
  */
 const mostProjects = 500;
@@ -41,10 +41,10 @@ export async function openQuarantineUpdates(
   forget: (project: string, key: ResultKey) => Promise<void>,
   forgottenForGood: () => Promise<void>,
 ): Promise<QuarantineUpdates> {
-  const heard = new Map<string, number>();
+  const versions = new Map<string, number>();
   try {
-    for (const [name, version] of HeardFile.parse(JSON.parse(await readFile(path, "utf8")))) {
-      heard.set(name, version);
+    for (const [name, version] of VersionsFile.parse(JSON.parse(await readFile(path, "utf8")))) {
+      versions.set(name, version);
     }
   } catch {
     // Without a readable file, the record begins at 0.
@@ -55,26 +55,26 @@ export async function openQuarantineUpdates(
 
   async function write(): Promise<void> {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(`${path}.new`, JSON.stringify([...heard]));
+    await writeFile(`${path}.new`, JSON.stringify([...versions]));
     await rename(`${path}.new`, path);
   }
 
   return {
-    since: (project) => heard.get(nameOf(project)) ?? 0,
+    since: (project) => versions.get(nameOf(project)) ?? 0,
     async take(project, { results, version }) {
       for (const key of results) {
         dropped.set(`${project} ${keyText(key)}`, true);
         await forget(project, key);
       }
       const name = nameOf(project);
-      if (heard.get(name) === version) return;
+      if (versions.get(name) === version) return;
       // Recorded afterwards: if the process is killed in between, or the disk is full, the farm sends the update again.
       if (results.length > 0 && !(await isDone(forgottenForGood()))) return;
-      heard.delete(name);
-      heard.set(name, version);
-      for (const oldest of heard.keys()) {
-        if (heard.size <= mostProjects) break;
-        heard.delete(oldest);
+      versions.delete(name);
+      versions.set(name, version);
+      for (const oldest of versions.keys()) {
+        if (versions.size <= mostProjects) break;
+        versions.delete(oldest);
       }
       writing = writing.then(write).catch(() => {});
       await writing;

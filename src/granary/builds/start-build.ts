@@ -104,7 +104,7 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
   // A machine that has built the project before already has most of the blobs that the farm would send with its
   // response.
   const isNew = isFetching && !waste.hasBuilt(facts.project);
-  const hearing = firstResponse(farm.line()?.roundTripMs);
+  const response = firstResponse(farm.line()?.roundTripMs);
   const noted = { prefetch, accesses, steps, news, elapsedMs, project: facts.project };
   const build: RunningBuild = {
     id,
@@ -116,7 +116,7 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
       return facts;
     },
     mayBeAtFarm: (key) => mayHave?.(key) ?? true,
-    quarantineUpdates: () => hearing.pending(),
+    quarantineUpdates: () => response.pending(),
     asked: (key, request) => noteRequest(noted, key, request),
     requestedBlob: (digest) => accesses.requestedBlob(digest),
     made: (result) => accesses.made(result, elapsedMs()),
@@ -154,16 +154,16 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
   };
   const planFarm = farmForPlan(context, facts.project, isNew, {
     onResolved: (resolved) => (mayHave = resolved.mayHave),
-    onEnd: () => hearing.heard(),
+    onEnd: () => response.arrived(),
   });
   // An unreachable farm will not respond soon, so local results are returned at once.
-  if (farm.isAway()) hearing.heard();
+  if (farm.isAway()) response.arrived();
   const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
   if (!isFetching) prefetch.planned("over-budget");
   let plan = isFetching
     ? planWhenFarmReturns(planParts, facts, prefetch, abort.signal)
     : readQuarantineOnly(planFarm, facts, abort.signal);
-  void plan.finally(() => hearing.heard());
+  void plan.finally(() => response.arrived());
   const letGo =
     parts.upload === "during" ? () => {} : outbox.hold(parts.upload === "after" ? "let go" : "due");
   return {

@@ -1,9 +1,9 @@
 /**
- * Replaces dune 2's cache daemon, in Perl: only `fcntl` locks tell dune that the endpoint file is alive, and Node
+ * Replaces dune 2's cache daemon, in Perl: only `fcntl` locks show dune that a daemon holds the endpoint file, and Node
  * cannot take them; every Debian system has Perl.
  *
- * It also answers dune itself, so that dune never waits for a granary that is busy, stopped or dead: dune blocks until
- * it receives the greeting, ignores SIGTERM meanwhile, and fails when the connection breaks before that.
+ * It also answers dune itself, so that dune never waits for a granary that is busy, stopped or killed: dune blocks
+ * until it receives the greeting, ignores SIGTERM meanwhile, and fails when the connection breaks before that.
  *
  * Standard input: `hold NAME BEACON GATEMS`, `drop NAME`. Standard output: `held NAME PORT`, `failed NAME WHY`. When
  * input ends, endpoint files are released at once, connected dunes are served to their end, and a dune that has just

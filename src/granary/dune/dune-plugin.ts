@@ -2,7 +2,7 @@ import type { ToolPlugin } from "../tool-plugin.ts";
 import { buildOfDune } from "./build-of-dune.ts";
 import { serveDune } from "./serve-dune.ts";
 
-/** dune, which talks to a daemon for its cache and reads its own store. */
+/** dune, which uses a daemon for its cache and reads its own store. */
 export const dunePlugin: ToolPlugin = {
   tool: "dune",
   serve(parts) {

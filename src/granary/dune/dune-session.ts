@@ -119,7 +119,7 @@ export function startDuneSession(
   // Only dune 2 has a daemon that it sends rules to.
   const daemons = keepIn(stores.v4);
   // dune announces a rule after making it, without the time that it took. The time from a recorded miss to the
-  // announcement is nearly zero; with that as its cost, a rule would never be worth its transfer.
+  // announcement is nearly zero; with that as its cost, no rule would ever be transferred.
   const who = { project: build.project, build: { ...build, tookMs: () => undefined } };
   const tally = { made: 0, used: 0, learnt: 0 };
   const startedAtMs = stores.v4.nowMs();
@@ -255,7 +255,7 @@ export function startDuneSession(
 
     promoted(buildDirectory, { key, files, duplication, repository }, onDuplicate) {
       noted.add(key);
-      const saidAt = performance.now();
+      const announcedAt = performance.now();
       const link = duplication !== "copy";
       // A dune that needs reports of duplicates must get them while it is connected.
       const mayWait = link && onDuplicate === undefined;
@@ -265,7 +265,7 @@ export function startDuneSession(
         try {
           const result = await takePromoted(daemons, { key, files, at, link, onDuplicate });
           if (result === undefined) return;
-          await noteMade(result, performance.now() - saidAt);
+          await noteMade(result, performance.now() - announcedAt);
           await notePlace(result, buildDirectory, { repository, files });
         } finally {
           held?.release();

@@ -4,8 +4,8 @@ import { tempFileIn } from "#cas/temp-file.ts";
 import type { DuneFile } from "./dune-protocol.ts";
 
 /**
- * A rule that a dune has made and wants stored, with separate links to its files: the files in the build directory may
- * be removed before they are stored.
+ * A rule that a dune has made and sent for storing, with separate links to its files: the files in the build directory
+ * may be removed before they are stored.
  */
 interface LinkedRule {
   /** Returns the present path of one of its files. */

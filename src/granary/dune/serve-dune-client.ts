@@ -73,11 +73,11 @@ export async function serveDuneClient(
 }
 
 /** dune writes its records after it has disconnected from its daemon, if there is anything new to write. */
-const booksWithinMs = 1_000;
+const recordsWithinMs = 1_000;
 
 /** Waits until dune's records are newer than its connection, or until the time limit has passed. */
-async function booksWritten(buildDirectory: string, sinceMs: number): Promise<void> {
-  const until = Date.now() + booksWithinMs;
+async function recordsWritten(buildDirectory: string, sinceMs: number): Promise<void> {
+  const until = Date.now() + recordsWithinMs;
   while (Date.now() < until) {
     const found = await stat(join(buildDirectory, ".db")).catch(() => undefined);
     if (found !== undefined && found.mtimeMs >= sinceMs) return;
@@ -105,7 +105,7 @@ export async function serveUnannouncedDune(
   if (started === undefined || directory === undefined) return;
   const { build, session } = started as { build: DuneBuild; session: DuneSession };
   try {
-    await booksWritten(directory, sinceMs);
+    await recordsWritten(directory, sinceMs);
     await session.learn(directory);
     await session.end();
   } finally {

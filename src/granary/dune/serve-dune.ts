@@ -22,7 +22,7 @@ import { gitKnowsCommit } from "./git-knows-commit.ts";
 import { type IdleRunner, runWhenIdle } from "./run-when-idle.ts";
 import { makeRuntimeDirectory } from "./runtime-directory.ts";
 import { serveDuneClient, serveUnannouncedDune } from "./serve-dune-client.ts";
-import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
+import { delayUntilRulesArrive, untilReady } from "./wait-for-rules.ts";
 
 export interface DuneParts extends SessionParts {
   /** Starts builds for dune processes that were not announced. */
@@ -56,7 +56,7 @@ export interface DuneServer extends Service {
 /** A user does not notice this delay, and it is enough for a small project with a near farm. */
 const defaultGateMs = 40;
 /** The time limit for dune's last messages to arrive from the daemon proxy after its command has ended, in ms. */
-const lastWordsMs = 5_000;
+const lastMessagesMs = 5_000;
 
 export function serveDune(parts: DuneParts): DuneServer {
   const { directory, logger, builds, gateMs = defaultGateMs } = parts;
@@ -76,21 +76,21 @@ export function serveDune(parts: DuneParts): DuneServer {
     return startDuneSession(parts, stores, made, build);
   }
 
-  function atTheDoor(): Promise<DaemonProxy> {
+  function daemonProxy(): Promise<DaemonProxy> {
     proxy ??= startDaemonProxy({
       directory,
       ...(parts.perl !== undefined && { perl: parts.perl }),
       onClient(client) {
         const post = clientsServed.get(client.endpointFile);
         if (post === undefined) client.greet();
-        const hearing = (
+        const serving = (
           post?.(client) ?? serveDuneClient(client, options, async () => undefined).then(() => {})
         )
           .catch((reason: unknown) => {
             logger.warn({ reason: messageOf(reason) }, "a dune was not served to its end");
           })
-          .finally(() => underWay.delete(hearing));
-        underWay.add(hearing);
+          .finally(() => underWay.delete(serving));
+        underWay.add(serving);
       },
     }).then((started) => {
       // If the daemon proxy was killed or ran out of memory, the next build starts another.
@@ -104,7 +104,7 @@ export function serveDune(parts: DuneParts): DuneServer {
     const name = randomUUID();
     clientsServed.set(name, post);
     try {
-      await (await atTheDoor()).hold(name, file, ms);
+      await (await daemonProxy()).hold(name, file, ms);
       return name;
     } catch (reason) {
       clientsServed.delete(name);
@@ -133,20 +133,20 @@ export function serveDune(parts: DuneParts): DuneServer {
       const name =
         endpointFile &&
         (await hold(endpointFile, gateMs, async (client) => {
-          if (waits) void letInWhenWorth(session, client);
+          if (waits) void delayUntilRulesArrive(session, client);
           else void session.prepared().then(() => client.greet());
-          const heard = serveDuneClient(client, options, async (buildDirectory) => {
+          const served = serveDuneClient(client, options, async (buildDirectory) => {
             reported.add(buildDirectory);
             return session;
           }).then(() => session.left());
-          clients.add(heard);
-          await heard;
+          clients.add(served);
+          await served;
         }));
       return {
         settings: duneSettings(variables, name && runtime),
         prepared: (mostMs) => untilReady(session, mostMs),
         async learn() {
-          await inTime(Promise.allSettled(clients), lastWordsMs);
+          await inTime(Promise.allSettled(clients), lastMessagesMs);
           const found = await buildDirectories(where, variables, startedAtMs);
           for (const one of new Set([...reported, ...found])) await session.learn(one);
           return session.soFar();

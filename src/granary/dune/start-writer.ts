@@ -22,7 +22,7 @@ export interface FileWriter extends Service {
   makeDirectories(paths: readonly string[]): Promise<void>;
 }
 
-const Said = z.array(
+const WriterAnswers = z.array(
   z.object({ id: z.number(), why: z.string().optional(), code: z.string().optional() }),
 );
 
@@ -56,7 +56,7 @@ export function startWriter(temp: string): FileWriter {
   // A pending file keeps the process alive; the thread alone does not.
   worker.unref();
   worker.on("message", (message) => {
-    for (const { id, why, code } of Said.parse(message)) {
+    for (const { id, why, code } of WriterAnswers.parse(message)) {
       const one = waiting.get(id);
       waiting.delete(id);
       if (why === undefined) one?.resolve();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rest } from "#core/resting.ts";
-import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
+import { delayUntilRulesArrive, untilReady } from "./wait-for-rules.ts";
 import type { DuneOutlook } from "./write-rules.ts";
 
 const never = new Promise<void>(() => {});
@@ -28,7 +28,7 @@ test("dune is delayed until it may start", async () => {
   const client = door();
   const held = session(undefined, look(900), look(400), look(100), look(0));
 
-  await letInWhenWorth(held, client);
+  await delayUntilRulesArrive(held, client);
 
   expect(client.said).toEqual(["hold", "greet"]);
   expect(held.looks()).toBe(5);
@@ -37,7 +37,7 @@ test("dune is delayed until it may start", async () => {
 test("dune starts at once when no rules are expected", async () => {
   const client = door();
 
-  await letInWhenWorth(session(look(0)), client);
+  await delayUntilRulesArrive(session(look(0)), client);
 
   expect(client.said).toEqual(["greet"]);
 });
@@ -45,7 +45,7 @@ test("dune starts at once when no rules are expected", async () => {
 test("dune starts at once when it would make the rules sooner", async () => {
   const client = door();
 
-  await letInWhenWorth(session(look(4_000, { worthMs: 100 })), client);
+  await delayUntilRulesArrive(session(look(4_000, { worthMs: 100 })), client);
 
   expect(client.said).toEqual(["greet"]);
 });
@@ -58,8 +58,8 @@ test("a line gets time to prove faster than its first estimate", async () => {
     look(250, { worthMs: 100, missing: 20_000 - at }),
   );
 
-  await letInWhenWorth(measured, quick);
-  await letInWhenWorth(session(...same), slow);
+  await delayUntilRulesArrive(measured, quick);
+  await delayUntilRulesArrive(session(...same), slow);
 
   expect(quick.said.at(-1)).toBe("greet");
   expect(measured.looks()).toBe(5);
@@ -69,7 +69,7 @@ test("a line gets time to prove faster than its first estimate", async () => {
 test("a wait that was worthwhile once continues to its end", async () => {
   const held = session(look(900), look(300, { worthMs: 100 }), look(0));
 
-  await letInWhenWorth(held, door());
+  await delayUntilRulesArrive(held, door());
 
   expect(held.looks()).toBe(3);
 });
@@ -79,7 +79,7 @@ test("the wait for a slower line continues while rules arrive", async () => {
   const slower = Array.from({ length: 40 }, (_, at) => look(500 + at, { missing: 100 - at }));
   const held = session(...slower, look(0));
 
-  await letInWhenWorth(held, door());
+  await delayUntilRulesArrive(held, door());
 
   expect(held.looks()).toBe(41);
 });
@@ -89,7 +89,7 @@ test("the wait ends when it takes longer than it was worth", async () => {
   // The estimate shrinks but never reaches 0.
   const looks = Array.from({ length: 10_000 }, (_, at) => look(60 - at / 1_000, { worthMs: 80 }));
 
-  await letInWhenWorth(session(...looks), client);
+  await delayUntilRulesArrive(session(...looks), client);
 
   expect(client.said.at(-1)).toBe("greet");
 });
@@ -98,8 +98,8 @@ test("dune starts when the expected rules are unknown, or when nothing arrives",
   const [unknown, silent] = [door(), door()];
 
   await Promise.all([
-    letInWhenWorth(session(undefined), unknown),
-    letInWhenWorth(session(look(2_000)), silent),
+    delayUntilRulesArrive(session(undefined), unknown),
+    delayUntilRulesArrive(session(look(2_000)), silent),
   ]);
 
   expect(unknown.said.at(-1)).toBe("greet");

@@ -53,7 +53,7 @@ const manyRules = 200;
  * The number of rules that are processed at once: while one is written, the next are read and compared with their
  * digests.
  */
-const givesAtOnce = 32;
+const rulesAtOnce = 32;
 
 /** Returns how long dune should wait for its expected rules; rules in `settled` are written or rejected. */
 function outlookOfDune(seen: Outlook, settled: ReadonlySet<string>): DuneOutlook {
@@ -94,7 +94,7 @@ export function writeRules(
       for await (const result of arrivals(over.signal)) {
         const one: Promise<void> = give(result).finally(() => running.delete(one));
         running.add(one);
-        if (running.size >= givesAtOnce) await Promise.race(running);
+        if (running.size >= rulesAtOnce) await Promise.race(running);
       }
     } catch (reason) {
       logger.info(

@@ -11,7 +11,7 @@ export interface FarmAddress {
   /** `http://host:port`, or `https://host:port` for TLS. */
   readonly server: string;
   readonly token: string | undefined;
-  /** PEM of an authority that is trusted in addition to the usual ones. */
+  /** PEM of an authority that is trusted in addition to those of Node. */
   readonly ca: string | undefined;
   /** The granary's certificate under TLS. */
   readonly clientCertificate?: ClientCertificate | undefined;

@@ -19,7 +19,7 @@ export interface WhichBuild {
   readonly tree: string;
   readonly branch: string;
   readonly environment: string;
-  /** The last known version of the quarantine; undefined: no update is wanted. */
+  /** The last known version of the quarantine; undefined: no update is requested. */
   readonly quarantineSince?: number;
   /** Requests the first results of the best index with the answer, up to this number of bytes; undefined: none. */
   readonly headBytes?: number;

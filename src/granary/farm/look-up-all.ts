@@ -48,7 +48,7 @@ export async function lookUpWithBlobs(
   );
   const came = new Map<string, BlobAlong>();
   for (const blob of answer.blobs) {
-    const read = readAlong(blob);
+    const read = parseBlobAlong(blob);
     if (read !== undefined) came.set(digestKey(read.digest), read);
   }
   const found = new Map<string, FoundWithBlobs>();
@@ -62,7 +62,7 @@ export async function lookUpWithBlobs(
 }
 
 /** Returns undefined for a blob without a digest, which is then requested by itself. */
-function readAlong({ digest, data }: WholeBlob): BlobAlong | undefined {
+function parseBlobAlong({ digest, data }: WholeBlob): BlobAlong | undefined {
   try {
     return { digest: fromDigestMessage(digest, "a blob with an index"), data };
   } catch {

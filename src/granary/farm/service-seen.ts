@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 
 /** A farm may be updated while a granary runs. */
-const askAgainAfterMs = 5 * 60_000;
+const retryAfterMs = 5 * 60_000;
 
 /** Whether the farm supports granaries: older farms do not, and are checked again only now and then. */
 export interface ServiceSeen {
@@ -19,7 +19,7 @@ export function serviceSeen(
   const isMissing = () => now() < missingUntil;
   const noteMissing = () => {
     if (missingUntil === Number.NEGATIVE_INFINITY) onMissing();
-    missingUntil = now() + askAgainAfterMs;
+    missingUntil = now() + retryAfterMs;
   };
   return {
     isMissing,

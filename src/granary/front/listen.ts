@@ -40,7 +40,7 @@ const keepAliveMs = 100_000;
 
 const graceMs = 500;
 
-/** Opens the port that this machine's build tools speak to: HTTP caches and REv2, on 127.0.0.1. */
+/** Opens the port for this machine's build tools: HTTP caches and REv2, on 127.0.0.1. */
 export async function openFront(wanted: FrontParts): Promise<Front> {
   const { logger } = wanted;
   const parts = { ...wanted, isOwn: ownConnections() };

@@ -26,7 +26,7 @@ async function machine(stand: Parameters<typeof frontOver>[0]) {
 
 /** Returns the time that the build waited for a farm, in addition to the time of normal answers. */
 const waitedMs = (build: ReturnType<typeof fakeBuild>) =>
-  build.heard.reduce(
+  build.requests.reduce(
     (sum, asked) => sum + (asked.source === "unreachable" ? asked.waitedMs : 0),
     0,
   );
@@ -54,7 +54,7 @@ for (const tool of testedTools) {
       expect(warm).toMatchObject({ code: 0, hits: cold.misses, misses: 0 });
       expect(without).toMatchObject({ code: 0, hits: 0, misses: cold.misses });
       expect(warm.outputs).toBe(cold.outputs);
-      expect(there.build.heard.map(({ source }) => source)).toContain("fetched");
+      expect(there.build.requests.map(({ source }) => source)).toContain("fetched");
       expect(waitedMs(there.build)).toBe(0);
       // The sum of all its waits, whether or not they were simultaneous.
       expect(waitedMs(alone.build)).toBeLessThan(4_000);
@@ -95,7 +95,7 @@ describe("Bazel at a granary", needs(bazelNeed), () => {
       expect(without.outputs).toEqual(cold.outputs);
       expect(without.processes).toEqual(cold.processes);
       expect(first.outbox.length).toBeGreaterThan(5);
-      expect(warm.build.heard.map(({ source }) => source)).not.toContain("missed");
+      expect(warm.build.requests.map(({ source }) => source)).not.toContain("missed");
     },
     6 * minute,
   );

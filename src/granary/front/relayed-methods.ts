@@ -19,7 +19,7 @@ import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
 import { PublishBuildEvent } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
 import { OperationSchema, Operations } from "#proto/google/longrunning/operations_pb.ts";
 import type { Relay } from "../farm/relay.ts";
-import { inputBringer } from "./bring-inputs.ts";
+import { inputUploader } from "./upload-inputs.ts";
 
 /** Headers that describe one connection and are not passed on to another. */
 const ofThisConnection = new Set([
@@ -49,7 +49,7 @@ export function relayedMethods(
   requireOwn: (context: CallContext) => Promise<void>,
   noteExecuted: NoteExecuted,
 ): Method[] {
-  const inputs = inputBringer(local);
+  const inputs = inputUploader(local);
   const { execute } = Execution.method;
   const others = [
     ...Object.values(Execution.method).filter((method) => method !== execute),

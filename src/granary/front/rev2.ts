@@ -42,7 +42,7 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
     const id = metadata[buildHeader];
     return typeof id === "string" ? id : undefined;
   };
-  const whoOf = (project: string, context: CallContext) =>
+  const requesterOf = (project: string, context: CallContext) =>
     identifyRequester(builds, project, idOf(context));
 
   /**
@@ -57,10 +57,10 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
   }
 
   const blobsFor = (project: string, context: CallContext) =>
-    tieredCache.blobs(executing.known(whoOf(project, context)));
+    tieredCache.blobs(executing.known(requesterOf(project, context)));
 
   const { lookUpResult, keepResult, noteExecuted } = rev2Results(parts, executing, {
-    requesterOf: whoOf,
+    requesterOf,
     requireOwn,
   });
 

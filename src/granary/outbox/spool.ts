@@ -7,7 +7,7 @@ import { coalescer } from "#core/coalescer.ts";
 const spooledKinds = ["results", "index", "report"] as const;
 export type SpooledKind = (typeof spooledKinds)[number];
 /** The kinds that a client of the granary waits for. */
-type ToldKind = Exclude<SpooledKind, "results">;
+type AwaitedKind = Exclude<SpooledKind, "results">;
 
 export interface SpoolFile {
   readonly path: string;
@@ -26,7 +26,7 @@ export interface Spool {
    */
   addResult(line: string): void;
   /** Durable once this resolves, with all results that came before. */
-  add(kind: ToldKind, line: string): Promise<void>;
+  add(kind: AwaitedKind, line: string): Promise<void>;
   /** Returns no lines when the disk cannot read the file. Throws for temporary errors. */
   lines(file: SpoolFile): Promise<string[]>;
   /** Reduces the file to some of its lines. Returns the new file. */
@@ -40,7 +40,7 @@ export interface Spool {
 }
 
 interface Item {
-  readonly kind: ToldKind;
+  readonly kind: AwaitedKind;
   readonly line: string;
 }
 

@@ -16,7 +16,7 @@ interface Arrivals {
   kept(result: GranaryResult): void;
   /** How long ago a result arrived over the network, in ms. */
   agoMs(key: ResultKey): number | undefined;
-  /** Tells readers to check whether more results may arrive. */
+  /** Wakes readers, which check whether more results may arrive. */
   look(): void;
   /** Yields each result as soon as it is present, until no more can arrive. */
   read(signal: AbortSignal, mayCome: () => boolean): AsyncGenerator<Arrival, void, undefined>;

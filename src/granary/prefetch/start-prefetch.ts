@@ -67,11 +67,11 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   const index = awaitedIndex();
 
   /** Notes that an index has been read or there is none. Results for which the build waits go first. */
-  function nowKnown(): void {
+  function onIndexKnown(): void {
     queue.hint(index.read().filter((key) => queue.whyNot(key) === "overtaken"));
     wake(windows);
     // After the first requests have been sent.
-    setImmediate(index.tellKnown);
+    setImmediate(index.resolveKnown);
   }
 
   return {
@@ -110,13 +110,13 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
           thing.kind === "result" && queue.firstMs(thing.result) !== undefined ? thing.result : [],
         ),
       );
-      nowKnown();
+      onIndexKnown();
     },
 
     planned(because) {
       windows.isPlanned = true;
       noPlanBecause = because;
-      nowKnown();
+      onIndexKnown();
     },
 
     asked: (key) => queue.asked(key),
@@ -148,7 +148,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
     async stop() {
       windows.end.abort();
-      index.tellKnown();
+      index.resolveKnown();
       settleIfDone(windows);
       await windows.loop;
       arrivals.look();
@@ -188,16 +188,16 @@ function awaitedIndex() {
   const awaited: ResultKey[] = [];
   const startedAt = performance.now();
   let isRead = false;
-  let tellKnown = () => {};
+  let resolveKnown = () => {};
   const known = new Promise<void>((resolve) => {
-    tellKnown = resolve;
+    resolveKnown = resolve;
   });
   return {
     known,
-    tellKnown: () => tellKnown(),
+    resolveKnown: () => resolveKnown(),
     /** Returns the promise that a request waits for; undefined when the index was read, or has taken too long. */
     await(key: ResultKey): Promise<void> | undefined {
-      // After this time the build asks the farm directly, which may be silent.
+      // After this time the build sends a request to the farm, which may be silent.
       if (isRead || performance.now() - startedAt > mostPlanningMs) return undefined;
       if (awaited.length < mostAwaited) awaited.push(key);
       return known;

@@ -37,9 +37,9 @@ export function startProtocolConnection(
   // Starts and ends happen in the order of their messages; everything else runs concurrently.
   let inOrder: Promise<void> = Promise.resolve();
   let isOver = false;
-  let tellOver = () => {};
+  let resolveOver = () => {};
   const over = new Promise<void>((resolve) => {
-    tellOver = resolve;
+    resolveOver = resolve;
   });
   const silence = setTimeout(() => state.kind === "new" && socket.destroy(), silentMs);
   silence.unref();
@@ -104,7 +104,7 @@ export function startProtocolConnection(
       .then(() => Promise.allSettled(underWay))
       .then(() => endBuild(conversation, undefined))
       .catch((reason: unknown) => logger.warn({ err: reason }, "a build did not end well"))
-      .finally(tellOver);
+      .finally(resolveOver);
   }
 
   socket.on("data", (chunk) => {

@@ -11,7 +11,7 @@ export const OutputPath = z
     "a path below the build's own directory, without . and ..",
   );
 
-/** An output of a result: where the build system wants it, and its bytes. */
+/** An output of a result: its path in the build system, and its bytes. */
 export interface Output {
   readonly path: string;
   readonly digest: Digest;

@@ -21,11 +21,11 @@ interface ProtocolServer extends Service {
 export async function serveProtocol(parts: ServerParts): Promise<ProtocolServer> {
   const open = new Set<ProtocolConnection>();
   const endingBuilds = trackEndingBuilds(parts.logger);
-  const talkParts = { ...parts, endingBuilds };
+  const connectionParts = { ...parts, endingBuilds };
   const serve = (secret: string | undefined) =>
     // Half open: a client that has sent everything still gets the end of its build.
     createServer({ allowHalfOpen: true }, (socket) => {
-      const connection = startProtocolConnection(talkParts, socket, secret);
+      const connection = startProtocolConnection(connectionParts, socket, secret);
       open.add(connection);
       void connection.over.then(() => open.delete(connection));
     });

@@ -15,7 +15,7 @@ import { hashFile, type Soundness } from "./soundness.ts";
 const noteUseAfterMs = 60_000;
 
 /** This number takes about 1.5 ms; without the thread pool, a check costs a tenth. */
-const looksInOneGo = 500;
+const checksPerTurn = 500;
 
 const smallBytes = 1024 * 1024;
 
@@ -86,18 +86,18 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
       if (after === undefined) return false;
       if (isRight && after.ctimeMs === file.ctimeMs) known.remember(path, file, startedAtMs);
       // A correct file may have been put there meanwhile.
-      if (!isRight && after.ino === file.ino) dropRotten(digest, path);
+      if (!isRight && after.ino === file.ino) removeCorrupt(digest, path);
       return isRight;
     } catch (reason) {
       if (errnoOf(reason) === "ENOENT") return false;
       // The disk cannot read the data: for a cache this is the same as a missing blob.
       if (errnoOf(reason) !== "EIO") throw reason;
-      dropRotten(digest, path);
+      removeCorrupt(digest, path);
       return false;
     }
   }
 
-  function dropRotten(digest: Digest, path: string): void {
+  function removeCorrupt(digest: Digest, path: string): void {
     rmSync(path, { force: true });
     if (path === disk.path(digest)) onGone(digest, "rotten");
   }
@@ -136,7 +136,7 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
       await assertBytesMatch(digest, bytes, "data_loss");
     } catch (reason) {
       if (!(reason instanceof Fault) || reason.code !== "data_loss") throw reason;
-      dropRotten(digest, path);
+      removeCorrupt(digest, path);
       return undefined;
     }
     known.remember(path, file, startedAtMs);
@@ -212,7 +212,7 @@ export function checkedBlobs(disk: DiskBlobStore, options: CheckedBlobsOptions):
         let looks = 0;
         for (const digest of distinct.values()) {
           if (!look(digest, true)) missing.push(digest);
-          if (++looks % looksInOneGo === 0) await setImmediate();
+          if (++looks % checksPerTurn === 0) await setImmediate();
         }
         return missing;
       }),

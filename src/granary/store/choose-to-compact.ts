@@ -15,7 +15,7 @@ const leastDead = 0.5;
  */
 const leastDeadWhenRequested = 0.05;
 
-/** How much to compact. `asked`: a person wants disk space back. */
+/** How much to compact. `asked`: a person requested it. */
 export type Compacting = "usual" | "disk-full" | "asked";
 
 /** Each process begins its own segment: when this many segments are less than an eighth full, they are merged. */
@@ -36,7 +36,7 @@ export function chooseToCompact(segments: readonly PackedSegment[], fullBytes: n
     .map(({ segment }) => segment);
 }
 
-/** When a person asks for it: all that frees anything to speak of. */
+/** When a person requests it: all packs that free a significant amount. */
 export function chooseWhenRequested(segments: readonly PackedSegment[]): number[] {
   return segments
     .filter((one) => !one.isHead && deadBytes(one) > one.bytes * leastDeadWhenRequested)

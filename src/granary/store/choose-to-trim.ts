@@ -68,12 +68,12 @@ export async function chooseToTrimInTurns<Result extends ResultOnDisk, Blob exte
   for (let step = 1; ; step++) {
     const { done, value } = steps.next();
     if (done) return value;
-    if (step % stepsInOneGo === 0) await turn();
+    if (step % stepsPerTurn === 0) await turn();
   }
 }
 
 /** This number takes some tens of microseconds. */
-const stepsInOneGo = 64;
+const stepsPerTurn = 64;
 
 /** Each step examines one item. */
 function* choosing<Result extends ResultOnDisk, Blob extends BlobOnDisk>(

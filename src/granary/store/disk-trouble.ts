@@ -6,7 +6,7 @@ import { Fault, messageOf } from "#core/fault.ts";
 export interface DiskTrouble {
   /** The number of writes that the disk refused. */
   readonly refusedWrites: number;
-  /** The bytes that were removed to make room on a full disk. */
+  /** The bytes that were removed to free space on a full disk. */
   readonly removedBytes: number;
   readonly because: string;
   readonly lastAt: Date;

@@ -6,7 +6,7 @@ import { KeySet, shortKey, shortKeyOf } from "./key-set.ts";
 import type { StorePaths } from "./store-paths.ts";
 
 /** This number takes about 1 ms; then other work runs. */
-const looksInOneGo = 300;
+const checksPerTurn = 300;
 
 /** File systems allocate space in blocks. */
 const blockBytes = 4_096;
@@ -40,7 +40,7 @@ export function knownFiles(paths: StorePaths): KnownFiles {
         const key = shortKey(name.slice(name.indexOf("-") + 1));
         if (file !== undefined && blobs.add(key) && file.nlink === 1)
           bytes += bytesOnDisk(file.size);
-        if (++looks % looksInOneGo !== 0) continue;
+        if (++looks % checksPerTurn !== 0) continue;
         await setImmediate();
         if (signal.aborted) return;
       }
@@ -69,7 +69,7 @@ export function knownFiles(paths: StorePaths): KnownFiles {
   };
 }
 
-/** Returns the names in a directory; none when it does not exist yet, or is a stray file. */
+/** Returns the names in a directory; none when it does not exist yet, or is a file. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -83,7 +83,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
   let leftByLastTrim = 0;
 
   const trustDisk = options.trustDisk ?? false;
-  const warnOfGone = (digest: Digest, because: string) =>
+  const logRemoved = (digest: Digest, because: string) =>
     logger.warn({ blob: digestKey(digest), because }, "removed a blob whose content has changed");
   const files = checkedBlobs(disk, {
     directory,
@@ -96,7 +96,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     },
     onGone(digest, because) {
       known.blobIsGone(digest);
-      if (because !== "absent") warnOfGone(digest, because);
+      if (because !== "absent") logRemoved(digest, because);
     },
     makeRoom,
   });
@@ -109,7 +109,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     mostBytes: options.packedUpToBytes ?? packedUpToBytes,
     trustDisk,
     onHere: trimIfFull,
-    onRotten: (digest) => warnOfGone(digest, "rotten"),
+    onRotten: (digest) => logRemoved(digest, "rotten"),
     makeRoom: async (reason) => isDiskFull(reason) && makeRoom(),
   });
 

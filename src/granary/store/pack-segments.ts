@@ -262,7 +262,7 @@ function readable(file: number, room: Buffer, at: number): number {
   }
 }
 
-/** Throws for errors that say nothing about the disk, such as too many open files of this process. */
+/** Throws for errors that do not concern the disk, such as too many open files of this process. */
 function throwUnlessUnreadable(reason: unknown): void {
   const errno = errnoOf(reason);
   if (errno === undefined || errno === "EMFILE" || errno === "ENFILE") throw reason;

@@ -19,7 +19,7 @@ import type { Pack } from "./pack.ts";
 export const packedUpToBytes = 256 * 1024;
 
 /** This number takes about 0.5 ms. */
-const looksInOneGo = 500;
+const checksPerTurn = 500;
 
 interface PackedBlobsOptions {
   /** The path of the store, for messages. */
@@ -151,7 +151,7 @@ async function missingOf(
   let looks = 0;
   for (const digest of distinct.values()) {
     if (!isHere(digest)) missing.push(digest);
-    if (++looks % looksInOneGo === 0) await setImmediate();
+    if (++looks % checksPerTurn === 0) await setImmediate();
   }
   return missing;
 }

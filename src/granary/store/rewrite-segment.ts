@@ -12,7 +12,7 @@ import {
   recordUse,
 } from "./pack-state.ts";
 
-const copiesInOneGo = 50;
+const copiesPerTurn = 50;
 
 /**
  * Copies the valid records of a segment to the end of the newest; removes the segment when they are on disk. On a full
@@ -38,7 +38,7 @@ export async function rewriteSegment(
     }
     copy();
     copied++;
-    if (i % copiesInOneGo === copiesInOneGo - 1) await setImmediate();
+    if (i % copiesPerTurn === copiesPerTurn - 1) await setImmediate();
   }
   if (copied > 0) await pack.segments.sync();
   pack.segments.remove(segment);

@@ -11,8 +11,8 @@ const mostGatheredBytes = 32 * 1024 * 1024;
 /**
  * Uploads that keep small blobs in memory and store them in one piece.
  *
- * Continuing an interrupted upload, with a file for each, is worth it for large blobs. Nearly all uploads of a build
- * tool are small: Bazel sends an action, its command and each of its outputs by a call of its own.
+ * Continuing an interrupted upload needs a file for each, which is useful only for large blobs. Nearly all uploads of a
+ * build tool are small: Bazel sends an action, its command and each of its outputs by a call of its own.
  */
 export function smallAtOnce(
   uploads: UploadStore,

@@ -15,7 +15,7 @@ import { readResultText } from "./result-text.ts";
 import { executableSuffix, type StorePaths } from "./store-paths.ts";
 
 /** This number takes about 1.5 ms; then other work runs. */
-const callsInOneGo = 200;
+const callsPerTurn = 200;
 
 interface FoundResult extends ResultOnDisk {
   readonly key: number;
@@ -68,13 +68,13 @@ export async function trimStore(
   );
   let removedBytes = 0;
 
-  await inTurns(chosen.results, signal, callsInOneGo, (result) => {
+  await inTurns(chosen.results, signal, callsPerTurn, (result) => {
     const isUsed = (pack.usedAtMs("result", result.key) ?? 0) > result.usedAtMs;
     if (isUsed || namedMeanwhile.has(result.key)) return;
     pack.remove("result", result.name);
     removedBytes += result.bytes;
   });
-  await inTurns(chosen.blobs, signal, callsInOneGo, (blob) => {
+  await inTurns(chosen.blobs, signal, callsPerTurn, (blob) => {
     const { file, packedAs, key } = blob;
     const path = file && paths.blob(file);
     const isUsed =
@@ -115,7 +115,7 @@ async function blobsOnDisk(request: TrimRequest): Promise<Map<number, FoundBlob>
   const found = new Map<number, FoundBlob>();
   for (const shard of namesIn(paths.blobs)) {
     await setImmediate();
-    await inTurns(namesIn(join(paths.blobs, shard)), signal, callsInOneGo, (name) => {
+    await inTurns(namesIn(join(paths.blobs, shard)), signal, callsPerTurn, (name) => {
       const path = join(paths.blobs, shard, name);
       const file = statSync(path, { throwIfNoEntry: false });
       const isTwin = name.endsWith(executableSuffix);
@@ -127,7 +127,7 @@ async function blobsOnDisk(request: TrimRequest): Promise<Map<number, FoundBlob>
         if (!isTwin) known.blobIsGone(digest);
         return;
       }
-      backToNow(path, file, file.atime, now, () => utimesSync(path, now, modifiedAt));
+      resetFutureTime(path, file, file.atime, now, () => utimesSync(path, now, modifiedAt));
       const key = shortKeyOf(digest);
       const other = found.get(key);
       const bytes = bytesOnDisk(file.size);
@@ -149,7 +149,7 @@ async function blobsOnDisk(request: TrimRequest): Promise<Map<number, FoundBlob>
 
 async function addPackedBlobs(request: TrimRequest, found: Map<number, FoundBlob>): Promise<void> {
   const { pack, isHeld, signal } = request;
-  await inTurns([...pack.live("blob")], signal, callsInOneGo, ({ key, bytes, usedAtMs }) => {
+  await inTurns([...pack.live("blob")], signal, callsPerTurn, ({ key, bytes, usedAtMs }) => {
     const other = found.get(key);
     const head = pack.headByKey("blob", key);
     const digest = head && digestOfFile(head.name, head.bodyBytes);
@@ -170,7 +170,7 @@ async function addPackedBlobs(request: TrimRequest, found: Map<number, FoundBlob
 async function resultsInPack(request: TrimRequest): Promise<FoundResult[]> {
   const { pack, isHeld, signal } = request;
   const found: FoundResult[] = [];
-  await inTurns([...pack.live("result")], signal, callsInOneGo, ({ key, bytes, usedAtMs }) => {
+  await inTurns([...pack.live("result")], signal, callsPerTurn, ({ key, bytes, usedAtMs }) => {
     const read = pack.readByKey("result", key);
     const result = read && readResultText(read.bytes.toString("utf8"));
     if (result === undefined) {
@@ -208,7 +208,13 @@ function agedNow(
  * A clock that was ahead may have left files that would stay the youngest until that time: their age counts from now
  * on.
  */
-function backToNow(path: string, file: Stats, usedAt: Date, now: Date, set: () => void): void {
+function resetFutureTime(
+  path: string,
+  file: Stats,
+  usedAt: Date,
+  now: Date,
+  set: () => void,
+): void {
   if (usedAt.getTime() - now.getTime() < 60_000) return;
   try {
     set();

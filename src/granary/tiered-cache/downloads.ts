@@ -46,28 +46,32 @@ export function downloads(parts: {
 }): Downloads {
   const { farm, blobs, onKept } = parts;
   const underWay = new Map<string, UnderWay>();
-  const giveUp = new Set<(reason: Fault) => void>();
+  const endWaits = new Set<(reason: Fault) => void>();
   let isStopped = false;
 
   /** Returns the farm's answer, or throws `cancelled` when the granary stops first; a silent farm might never answer. */
-  async function unlessStopped<T>(asking: Promise<T>): Promise<T> {
-    asking.catch(() => {});
+  async function unlessStopped<T>(call: Promise<T>): Promise<T> {
+    call.catch(() => {});
     let end: (reason: Fault) => void = () => {};
     const stopped = new Promise<never>((_, reject) => {
       end = reject;
     });
-    giveUp.add(end);
+    endWaits.add(end);
     try {
-      return await Promise.race([asking, stopped]);
+      return await Promise.race([call, stopped]);
     } finally {
-      giveUp.delete(end);
+      endWaits.delete(end);
     }
   }
 
-  async function inOnePiece(project: string, digest: Digest, heard: () => void): Promise<Download> {
+  async function inOnePiece(
+    project: string,
+    digest: Digest,
+    onBytes: () => void,
+  ): Promise<Download> {
     const bytes = await unlessStopped(farm.blobs(project).get(digest));
     if (bytes === undefined) return { kind: "absent" };
-    heard();
+    onBytes();
     try {
       await blobs.put(digest, bytes);
     } catch {
@@ -79,18 +83,18 @@ export function downloads(parts: {
   async function asStream(
     project: string,
     digest: Digest,
-    heard: (chunk: Uint8Array) => void,
+    onBytes: (chunk: Uint8Array) => void,
   ): Promise<Download> {
     const chunks = await unlessStopped(farm.blobs(project).read(digest));
     if (chunks === undefined) return { kind: "absent" };
     let farmFailed: { readonly reason: unknown } | undefined;
-    async function* heardOf(source: AsyncIterable<Uint8Array>) {
+    async function* withArrivals(source: AsyncIterable<Uint8Array>) {
       const chunks = source[Symbol.asyncIterator]();
       try {
         for (;;) {
           const next = await unlessStopped(chunks.next());
           if (next.done) return;
-          heard(next.value);
+          onBytes(next.value);
           yield next.value;
         }
       } catch (reason) {
@@ -102,7 +106,7 @@ export function downloads(parts: {
       }
     }
     try {
-      await blobs.write(digest, heardOf(chunks));
+      await blobs.write(digest, withArrivals(chunks));
     } catch {
       if (farmFailed !== undefined) throw farmFailed.reason;
       return { kind: "unkept", bytes: undefined };
@@ -116,12 +120,12 @@ export function downloads(parts: {
   function begin(project: string, digest: Digest, follower?: Follower): UnderWay {
     const key = nameOf(project, digest);
     const waiting = new Set<SilenceBudget>();
-    const heard = (chunk?: Uint8Array) => {
-      for (const budget of waiting) budget.heard();
+    const onBytes = (chunk?: Uint8Array) => {
+      for (const budget of waiting) budget.endSilence();
       if (chunk !== undefined) follower?.push(chunk);
     };
     const bring = digest.sizeBytes <= inOnePieceBytes ? inOnePiece : asStream;
-    const end = bring(project, digest, heard).then(
+    const end = bring(project, digest, onBytes).then(
       (download) => {
         if (download.kind === "here") onKept(digest);
         return download;
@@ -138,7 +142,7 @@ export function downloads(parts: {
     return begun;
   }
 
-  async function bringWhole(
+  async function downloadWhole(
     project: string,
     digest: Digest,
     budget: SilenceBudget,
@@ -154,11 +158,11 @@ export function downloads(parts: {
   }
 
   return {
-    bring: bringWhole,
+    bring: downloadWhole,
     async follow(project, digest, budget) {
       const isFirst = !underWay.has(nameOf(project, digest));
       if (isStopped || !isFirst || digest.sizeBytes <= inOnePieceBytes) {
-        return bringWhole(project, digest, budget);
+        return downloadWhole(project, digest, budget);
       }
       const follower = followDownload(digest);
       const download = begin(project, digest, follower);
@@ -174,7 +178,7 @@ export function downloads(parts: {
     },
     async stop() {
       isStopped = true;
-      for (const end of giveUp) end(new Fault("cancelled", "the granary stops"));
+      for (const end of endWaits) end(new Fault("cancelled", "the granary stops"));
       await Promise.allSettled([...underWay.values()].map(({ end }) => end));
     },
   };

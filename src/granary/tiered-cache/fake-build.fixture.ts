@@ -6,7 +6,7 @@ import type { GranaryResult } from "../granary-result.ts";
 
 /** A build that only records its calls. */
 interface FakeBuild extends Build {
-  readonly heard: (ResultRequest & { readonly key: ResultKey })[];
+  readonly requests: (ResultRequest & { readonly key: ResultKey })[];
   readonly blobsRequested: Digest[];
   readonly results: GranaryResult[];
   /** The number of pauses of prefetching. */
@@ -22,7 +22,7 @@ export function fakeBuild(
     readonly mayBeAtFarm?: (key: ResultKey) => boolean;
   } = {},
 ): FakeBuild {
-  const heard: FakeBuild["heard"] = [];
+  const requests: FakeBuild["requests"] = [];
   const blobsRequested: Digest[] = [];
   const results: GranaryResult[] = [];
   const pausedForForeground = { begun: 0, ended: 0 };
@@ -44,10 +44,10 @@ export function fakeBuild(
       ...more.prefetch,
     },
     mayBeAtFarm: more.mayBeAtFarm ?? (() => true),
-    asked: (key, what) => void heard.push({ key, ...what }),
+    asked: (key, what) => void requests.push({ key, ...what }),
     requestedBlob: (digest) => void blobsRequested.push(digest),
     made: (result) => void results.push(result),
-    heard,
+    requests,
     blobsRequested,
     results,
     pausedForForeground,
@@ -67,7 +67,7 @@ export function fakeService(builds: readonly Build[]): BuildRegistry {
 
 /** Returns the recorded calls of a build in a short form: `source because key`, without the environment of the key. */
 export function told(build: FakeBuild): string[] {
-  return build.heard.map(({ source, because, key }) =>
+  return build.requests.map(({ source, because, key }) =>
     [source, because, keyText({ ...key, key: key.key.replace(/^[0-9a-f]{16}\//, "") })]
       .filter((word) => word !== undefined)
       .join(" "),

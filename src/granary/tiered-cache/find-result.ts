@@ -56,10 +56,10 @@ export async function findResult(
     return { source, because: undefined, result: local };
   }
   // Transfers over a silent connection do not arrive, so waiting for them uses the same budget.
-  const hasHope = () => !budget.isOver && !farm.isAway();
+  const canAskFarm = () => !budget.isOver && !farm.isAway();
   const within = async (event: Promise<void> | undefined) =>
     event !== undefined &&
-    hasHope() &&
+    canAskFarm() &&
     (await arrivedWithin(event, waitForPrefetchMs(farm.line())));
   // The index and the key filter arrive in less than a round trip, and may make the lookup unnecessary.
   const isPlanned = await within(prefetch?.planning?.(key));
@@ -70,13 +70,13 @@ export async function findResult(
     if (result !== undefined) return { source: "fetched", because: "overtaken", result };
   }
   if (build?.mayBeAtFarm(key) === false) return never;
-  if (!hasHope()) return unreachable;
+  if (!canAskFarm()) return unreachable;
   const done = prefetch?.pauseForForeground();
   try {
     const expected = prefetch?.blobsOf?.(key) ?? [];
     const asking =
       expected.length > 0 ? lookUp(farm, project, key) : farm.lookUpWithBlobs(project, key);
-    bringExpected(parts, project, expected, budget);
+    fetchExpectedBlobs(parts, project, expected, budget);
     const found = await budget.wait(asking);
     if (found === undefined) return never;
     const { result, along } = found;
@@ -102,7 +102,7 @@ async function lookUp(
 }
 
 /** Fetches the blobs that an index names for a result at the same time as the lookup: one round trip instead of two. */
-function bringExpected(
+function fetchExpectedBlobs(
   { store, downloads }: FindResultParts,
   project: string,
   blobs: readonly Digest[],

@@ -98,7 +98,7 @@ describe("a result", () => {
 
     expect(await Promise.all(asked)).toEqual([kept, kept, kept]);
     expect(fake.calls).toMatchObject({ lookUp: 1, keys: 1 });
-    expect(build.heard).toHaveLength(3);
+    expect(build.requests).toHaveLength(3);
   });
 
   test("that the farm did not have at the build's start is not requested", async () => {
@@ -258,8 +258,8 @@ describe("an unreachable farm", () => {
       stand.line.cut(how);
       const { build, ms } = await wholeBuild(stand);
 
-      expect(build.heard).toHaveLength(200);
-      expect(new Set(build.heard.map(({ source }) => source))).toEqual(new Set(["unreachable"]));
+      expect(build.requests).toHaveLength(200);
+      expect(new Set(build.requests.map(({ source }) => source))).toEqual(new Set(["unreachable"]));
       expect(ms).toBeLessThan(mostMs);
     },
   );
@@ -273,7 +273,7 @@ describe("an unreachable farm", () => {
       stand.line.cut(how);
       const { build, ms } = await wholeBuild(stand);
 
-      expect(new Set(build.heard.map(({ because }) => because))).toEqual(new Set(["farm-away"]));
+      expect(new Set(build.requests.map(({ because }) => because))).toEqual(new Set(["farm-away"]));
       expect(ms).toBeLessThan(mostMs);
     },
   );
@@ -283,7 +283,7 @@ describe("an unreachable farm", () => {
     stand.fake.gate = new Promise(() => {});
     const { build, ms } = await wholeBuild(stand);
 
-    expect(new Set(build.heard.map(({ source }) => source))).toEqual(new Set(["unreachable"]));
+    expect(new Set(build.requests.map(({ source }) => source))).toEqual(new Set(["unreachable"]));
     expect(ms).toBeLessThan(mostMs);
   });
 
@@ -295,7 +295,7 @@ describe("an unreachable farm", () => {
     const neverComes = new Promise<void>(() => {});
     const { build, ms } = await wholeBuild(stand, { prefetch: { coming: () => neverComes } });
 
-    expect(new Set(build.heard.map(({ because }) => because))).toEqual(new Set(["farm-away"]));
+    expect(new Set(build.requests.map(({ because }) => because))).toEqual(new Set(["farm-away"]));
     // A wait of 0.2 s for each would add 5 s.
     expect(ms).toBeLessThan(5_500);
   });
@@ -338,7 +338,7 @@ describe("an unreachable farm", () => {
       await tieredCache.result({ project: "p", build }, ccache(`miss-${n}`));
     }
     expect(await tieredCache.result({ project: "p", build }, ccache("a"))).toEqual(kept);
-    expect(build.heard.map(({ source }) => source)).not.toContain("unreachable");
+    expect(build.requests.map(({ source }) => source)).not.toContain("unreachable");
   });
 });
 

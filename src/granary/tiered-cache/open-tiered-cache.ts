@@ -107,7 +107,7 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
    * Reports a divergence at once, because other machines still receive that result; if the farm cannot be reached,
    * through the outbox.
    */
-  async function tellOf(project: string, divergence: Divergence): Promise<void> {
+  async function reportDivergence(project: string, divergence: Divergence): Promise<void> {
     try {
       await farm.reportDivergence(project, divergence);
     } catch {
@@ -129,7 +129,7 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
     partial.forget(who.project, result);
     await store.forget(who.project, result);
     inBackground(
-      tellOf(who.project, divergence),
+      reportDivergence(who.project, divergence),
       "the farm could not be informed of a different result",
     );
     return false;

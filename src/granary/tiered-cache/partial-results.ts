@@ -11,7 +11,10 @@ import type { GranaryResult } from "../granary-result.ts";
 export interface PartialResults {
   find(project: string, key: ResultKey): GranaryResult | undefined;
   add(result: GranaryResult): void;
-  /** Notes that a blob is in the store now. Returns the results that this completes; the caller stores and then forgets them. */
+  /**
+   * Notes that a blob is in the store now. Returns the results that this completes; the caller stores them and then
+   * removes them here.
+   */
   arrived(digest: Digest): GranaryResult[];
   /** Drops the results that name a blob which the farm has lost. */
   lost(digest: Digest): void;

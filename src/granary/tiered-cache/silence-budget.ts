@@ -58,30 +58,30 @@ export class SilenceBudget {
   /** Returns the promise's value. Throws `Fault("unavailable")` if the farm is silent for too long before it settles. */
   async wait<T>(promise: Promise<T>): Promise<T> {
     promise.catch(() => {});
-    if (this.isOver) throw gaveUp();
+    if (this.isOver) throw silentTooLong();
     if (this.#waiting.size === 0) this.#silentSince = performance.now();
-    let giveUp: (reason: Fault) => void = () => {};
-    const givenUp = new Promise<never>((_, reject) => {
-      giveUp = reject;
+    let abandon: (reason: Fault) => void = () => {};
+    const abandoned = new Promise<never>((_, reject) => {
+      abandon = reject;
     });
-    this.#waiting.add(giveUp);
+    this.#waiting.add(abandon);
     this.#arm();
     try {
-      const answer = await Promise.race([promise, givenUp]);
-      this.heard();
+      const answer = await Promise.race([promise, abandoned]);
+      this.endSilence();
       return answer;
     } catch (reason) {
-      // `#giveUp` has counted the silence already and emptied the set.
-      if (this.#waiting.has(giveUp)) this.#count();
+      // `#abandon` has counted the silence already and emptied the set.
+      if (this.#waiting.has(abandon)) this.#count();
       throw reason;
     } finally {
-      this.#waiting.delete(giveUp);
+      this.#waiting.delete(abandon);
       if (this.#waiting.size === 0) this.#disarm();
     }
   }
 
   /** Notes that bytes arrived from the farm, which ends a silence. */
-  heard(): void {
+  endSilence(): void {
     this.#silentSince = performance.now();
     if (this.#waiting.size > 0) this.#arm();
   }
@@ -90,7 +90,7 @@ export class SilenceBudget {
     const now = performance.now();
     this.#leftMs -= now - this.#silentSince;
     this.#silentSince = now;
-    if (this.isOver) this.#giveUp();
+    if (this.isOver) this.#abandon();
     else this.#arm();
   }
 
@@ -108,17 +108,17 @@ export class SilenceBudget {
     if (this.#waiting.size === 0) return;
     // A timer may fire slightly early, and data may have arrived since.
     if (performance.now() - this.#silentSince < mostMs) this.#arm();
-    else this.#giveUp();
+    else this.#abandon();
   }
 
-  #giveUp(): void {
+  #abandon(): void {
     const now = performance.now();
     this.#leftMs -= now - this.#silentSince;
     this.#silentSince = now;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     this.#disarm();
-    for (const giveUp of waiting) giveUp(gaveUp());
+    for (const abandon of waiting) abandon(silentTooLong());
   }
 
   #disarm(): void {
@@ -127,6 +127,6 @@ export class SilenceBudget {
   }
 }
 
-function gaveUp(): Fault {
+function silentTooLong(): Fault {
   return new Fault("unavailable", "the farm is silent");
 }

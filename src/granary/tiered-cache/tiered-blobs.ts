@@ -25,17 +25,17 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
   async function bring(digest: Digest, how: "while it comes"): Promise<Download | Coming>;
   async function bring(digest: Digest, how?: "while it comes"): Promise<Download | Coming> {
     const budget = budgetOf(who);
-    const hasHope = () => madeAtFarm || (!budget.isOver && !farm.isAway());
+    const canAskFarm = () => madeAtFarm || (!budget.isOver && !farm.isAway());
     const coming = build?.prefetch?.coming(digest);
     if (
       coming !== undefined &&
-      hasHope() &&
+      canAskFarm() &&
       (await arrivedWithin(coming, waitForPrefetchMs(farm.line())))
     ) {
       const missing = await local.findMissing([digest]);
       if (missing.length === 0) return { kind: "here", bytes: undefined };
     }
-    if (!hasHope()) return { kind: "absent" };
+    if (!canAskFarm()) return { kind: "absent" };
     const done = build?.prefetch?.pauseForForeground();
     let over: Promise<void> | undefined;
     try {
@@ -60,7 +60,7 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
   return {
     async get(digest) {
       build?.requestedBlob(digest);
-      const here = await unlessRotten(local.get(digest));
+      const here = await unlessCorrupt(local.get(digest));
       if (here !== undefined) return here;
       const download = await bring(digest);
       if (download.kind === "absent") return undefined;
@@ -70,7 +70,7 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
 
     async read(digest, range) {
       build?.requestedBlob(digest);
-      const here = await unlessRotten(local.read(digest, range));
+      const here = await unlessCorrupt(local.read(digest, range));
       if (here !== undefined) return here;
       // A range is served only from a blob that is complete and verified.
       const download =
@@ -101,7 +101,7 @@ export function tieredBlobs(parts: TieredBlobsParts, who: Requester): BlobStore 
 }
 
 /** Returns undefined for a blob whose file is corrupt or unreadable. The store removes such a file when it notices. */
-async function unlessRotten<T>(reading: Promise<T | undefined>): Promise<T | undefined> {
+async function unlessCorrupt<T>(reading: Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await reading;
   } catch (reason) {

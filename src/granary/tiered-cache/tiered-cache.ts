@@ -23,8 +23,8 @@ export interface Requester {
 export interface TieredCache {
   result(who: Requester, key: ResultKey): Promise<GranaryResult | undefined>;
   /**
-   * Returns a store whose reads fetch missing blobs from the farm and whose writes stay local. `findMissing` also asks
-   * the farm if the build executes there.
+   * Returns a store whose reads fetch missing blobs from the farm and whose writes stay local. `findMissing` also
+   * checks the farm if the build executes there.
    */
   blobs(who: Requester): BlobStore;
   /** Stores a result of a build locally and queues it for the farm. Its blobs must be in the local store. */

@@ -2,7 +2,7 @@ import { repositoryOfUrl } from "./repository-of-url.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-interface Told {
+interface CiCheckout {
   /**
    * The name of the repository that is built, as this CI system writes it; undefined when unknown.
    */
@@ -29,7 +29,7 @@ export function branchOfCi(variables: Variables, repository: string): string {
   return "";
 }
 
-function github({ GITHUB_REPOSITORY, GITHUB_REF = "" }: Variables): Told {
+function github({ GITHUB_REPOSITORY, GITHUB_REF = "" }: Variables): CiCheckout {
   return {
     repository: named(GITHUB_REPOSITORY),
     branch: /^refs\/heads\/(.+)$/.exec(GITHUB_REF)?.[1],
@@ -43,7 +43,11 @@ function named(path: string | undefined): string | undefined {
 }
 
 /** CI_COMMIT_BRANCH is not set in pipelines of merge requests and of tags. */
-function gitlab({ CI_PROJECT_PATH, CI_COMMIT_BRANCH, CI_MERGE_REQUEST_IID }: Variables): Told {
+function gitlab({
+  CI_PROJECT_PATH,
+  CI_COMMIT_BRANCH,
+  CI_MERGE_REQUEST_IID,
+}: Variables): CiCheckout {
   return {
     repository: named(CI_PROJECT_PATH),
     branch: CI_COMMIT_BRANCH,
@@ -52,7 +56,7 @@ function gitlab({ CI_PROJECT_PATH, CI_COMMIT_BRANCH, CI_MERGE_REQUEST_IID }: Var
 }
 
 /** BUILDKITE_PULL_REQUEST is "false" when there is none. */
-function buildkite(variables: Variables): Told {
+function buildkite(variables: Variables): CiCheckout {
   const { BUILDKITE_REPO, BUILDKITE_BRANCH, BUILDKITE_PULL_REQUEST } = variables;
   return {
     repository: BUILDKITE_REPO && repositoryOfUrl(BUILDKITE_REPO),
@@ -61,6 +65,6 @@ function buildkite(variables: Variables): Told {
   };
 }
 
-function jenkins({ GIT_URL, BRANCH_NAME, CHANGE_ID }: Variables): Told {
+function jenkins({ GIT_URL, BRANCH_NAME, CHANGE_ID }: Variables): CiCheckout {
   return { repository: GIT_URL && repositoryOfUrl(GIT_URL), branch: BRANCH_NAME, pull: CHANGE_ID };
 }

@@ -2,7 +2,7 @@ import { access, constants, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, isAbsolute, join } from "node:path";
 
 /** Programs with the name of a compiler that do not identify the compiler. */
-const standIns: ReadonlySet<string> = new Set(["ccache", "sccache", "distcc", "icecc"]);
+const compilerWrappers: ReadonlySet<string> = new Set(["ccache", "sccache", "distcc", "icecc"]);
 
 /**
  * Returns the file that a build runs under this name or path, with all links resolved; undefined when there is none.
@@ -13,13 +13,14 @@ export async function findTool(
 ): Promise<string | undefined> {
   if (isAbsolute(name)) {
     const real = await realpath(name).catch(() => undefined);
-    const isTool = real !== undefined && !standIns.has(basename(real)) && (await isProgram(real));
+    const isTool =
+      real !== undefined && !compilerWrappers.has(basename(real)) && (await isProgram(real));
     return isTool ? real : undefined;
   }
   if (name.includes("/")) return undefined;
   for (const directory of (path ?? "").split(delimiter).filter(isAbsolute)) {
     const real = await realpath(join(directory, name)).catch(() => undefined);
-    if (real === undefined || standIns.has(basename(real))) continue;
+    if (real === undefined || compilerWrappers.has(basename(real))) continue;
     if (await isProgram(real)) return real;
   }
   return undefined;

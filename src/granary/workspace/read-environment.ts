@@ -87,7 +87,7 @@ export async function readEnvironment(source: EnvironmentSource): Promise<BuildE
  * Computes in advance what most builds will need, one after the other, so that the first build does not wait for it.
  * Never throws.
  */
-export async function learnUsualTools(
+export async function digestDefaultTools(
   digests: KnownDigests,
   path: string | undefined,
   signal: AbortSignal,

@@ -23,13 +23,13 @@ const rememberedDigests = 200_000;
  * Uploads the inputs of an action that this machine has to a project of a farm. The farm reports inputs that neither
  * has.
  */
-interface InputBringer {
+interface InputUploader {
   bring(farm: BlobStore, project: string, action: Digest): Promise<void>;
   /** Must be called when the farm reports missing blobs: all cached presence is dropped. */
   forget(): void;
 }
 
-export function inputBringer(local: BlobStore): InputBringer {
+export function inputUploader(local: BlobStore): InputUploader {
   let seen = recentlyUsed<number>(rememberedDigests);
   const nameOf = (project: string, digest: Digest) => `${project} ${digestKey(digest)}`;
   const isThere = (project: string, digest: Digest) =>

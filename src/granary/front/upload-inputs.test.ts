@@ -8,7 +8,7 @@ import {
   ActionSchema,
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { inputBringer } from "./bring-inputs.ts";
+import { inputUploader } from "./upload-inputs.ts";
 
 async function aMachine() {
   const local = memoryBlobStore();
@@ -22,7 +22,7 @@ async function aMachine() {
   const action = await put(
     toBinary(ActionSchema, create(ActionSchema, { commandDigest, inputRootDigest })),
   );
-  return { inputs: inputBringer(local), all: [command, action], action };
+  return { inputs: inputUploader(local), all: [command, action], action };
 }
 
 test("a blob that was uploaded to one project of the farm is also uploaded to another", async () => {
