@@ -1,6 +1,6 @@
 import { integerMinHeap } from "./integer-min-heap.ts";
 
-/** A transfer with its cost and its worth. */
+/** A transfer with its cost and its value. */
 export interface Transfer<Item> {
   readonly item: Item;
   readonly bytes: number;
@@ -13,7 +13,7 @@ export interface Transfer<Item> {
   /** The duration of its transfer. */
   readonly costMs: number;
   /** The time that it will probably save. */
-  readonly worthMs: number;
+  readonly valueMs: number;
   /** The same per byte. */
   readonly density: number;
 }
@@ -45,21 +45,21 @@ export interface InTime {
   readonly scale: number;
   /** For each transfer, 1 when it is late. */
   readonly isLate: Uint8Array;
-  /** The total worth of the transfers that are in time. */
-  readonly worthMs: number;
+  /** The total value of the transfers that are in time. */
+  readonly valueMs: number;
 }
 
 /**
  * At most this many are dropped for one transfer: without a limit, the work would be quadratic in a hundred thousand
  * transfers.
  */
-const mostGiveWay = 4;
+const mostDropped = 4;
 
 /**
  * Chooses which of the transfers arrive in time, when they run one after the other in order of demand.
  *
  * Moore and Hodgson's rule for jobs with due dates, weighted: when one would be late, those with the least value per
- * byte are dropped, if they are worth less than the late one.
+ * byte are dropped, if their value is less than that of the late one.
  */
 export function chooseInTime(
   transfers: readonly Transfer<unknown>[],
@@ -68,33 +68,33 @@ export function chooseInTime(
 ): InTime {
   const isLate = new Uint8Array(transfers.length);
   const chosen = integerMinHeap(transfers.length);
-  const gone: number[] = [];
+  const dropped: number[] = [];
   let atMs = times.beginMs;
-  let worthMs = 0;
+  let valueMs = 0;
   transfers.forEach((transfer, at) => {
     const due = dueMs(transfer, times, scale);
     const { costMs } = transfer;
-    let goneMs = 0;
-    let goneWorthMs = 0;
-    gone.length = 0;
+    let droppedMs = 0;
+    let droppedValueMs = 0;
+    dropped.length = 0;
     if (times.beginMs + costMs <= due) {
-      while (atMs - goneMs + costMs > due && gone.length < mostGiveWay) {
+      while (atMs - droppedMs + costMs > due && dropped.length < mostDropped) {
         const least = transfers[chosen.least() ?? at];
-        if (least === undefined || goneWorthMs + least.worthMs >= transfer.worthMs) break;
-        goneMs += least.costMs;
-        goneWorthMs += least.worthMs;
-        gone.push(chosen.pop() ?? at);
+        if (least === undefined || droppedValueMs + least.valueMs >= transfer.valueMs) break;
+        droppedMs += least.costMs;
+        droppedValueMs += least.valueMs;
+        dropped.push(chosen.pop() ?? at);
       }
     }
-    if (atMs - goneMs + costMs <= due) {
-      for (const index of gone) isLate[index] = 1;
-      atMs += costMs - goneMs;
-      worthMs += transfer.worthMs - goneWorthMs;
+    if (atMs - droppedMs + costMs <= due) {
+      for (const index of dropped) isLate[index] = 1;
+      atMs += costMs - droppedMs;
+      valueMs += transfer.valueMs - droppedValueMs;
       chosen.push(at, transfer.density);
     } else {
-      for (const index of gone) chosen.push(index, transfers[index]?.density ?? 0);
+      for (const index of dropped) chosen.push(index, transfers[index]?.density ?? 0);
       isLate[at] = 1;
     }
   });
-  return { scale, isLate, worthMs };
+  return { scale, isLate, valueMs };
 }

@@ -21,7 +21,7 @@ const mostChanged = 0.5;
 
 /** Chooses the form in which an index is stored: complete, or as a difference from a base if that saves enough. */
 export function deltaTo(entries: readonly IndexEntry[], base: BaseIndex | undefined): StoredForm {
-  const apart = base && worthwhileDelta(entries, base);
+  const apart = base && smallerDelta(entries, base);
   const delta = apart ?? { base: undefined, entries, removed: [] };
   return {
     delta,
@@ -29,7 +29,7 @@ export function deltaTo(entries: readonly IndexEntry[], base: BaseIndex | undefi
   };
 }
 
-function worthwhileDelta(entries: readonly IndexEntry[], base: BaseIndex): IndexDelta | undefined {
+function smallerDelta(entries: readonly IndexEntry[], base: BaseIndex): IndexDelta | undefined {
   if (base.chain >= indexLimits.chain) return undefined;
   const delta = differenceOf(entries, base);
   const changes = delta.entries.length + delta.removed.length;
@@ -57,7 +57,7 @@ function differenceOf(entries: readonly IndexEntry[], base: BaseIndex): IndexDel
     const name = keyText(entry);
     const known = before.get(name);
     before.delete(name);
-    if (known === undefined || !saysTheSame(entry, known)) changed.push(entry);
+    if (known === undefined || !isNearlyEqual(entry, known)) changed.push(entry);
   }
   const removed: ResultKey[] = [...before.values()].map(({ namespace, key }) => ({
     namespace,
@@ -74,7 +74,7 @@ const sameFirstMs = 500;
 const sameSavedMs = 50;
 const sameShare = 0.25;
 
-function saysTheSame(entry: IndexEntry, known: IndexEntry): boolean {
+function isNearlyEqual(entry: IndexEntry, known: IndexEntry): boolean {
   return (
     isNear(entry.firstMs, known.firstMs, sameFirstMs) &&
     (entry.savedMs === undefined || known.savedMs === undefined

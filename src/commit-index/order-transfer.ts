@@ -85,37 +85,37 @@ export function orderTransfer<Item>(
   const leftOut: { readonly item: Item; readonly because: LeftOutBecause }[] = [];
   const leave = ({ item }: Transfer<Item>, because: LeftOutBecause) =>
     leftOut.push({ item, because });
-  const worthIt: Transfer<Item>[] = [];
+  const useful: Transfer<Item>[] = [];
   for (const transfer of transfersOf(wanted, options.line)) {
-    if (shouldPrefetch(transfer)) worthIt.push(transfer);
+    if (shouldPrefetch(transfer)) useful.push(transfer);
     else leave(transfer, "not-worth-it");
   }
-  worthIt.sort((one, other) => one.firstMs - other.firstMs);
+  useful.sort((one, other) => one.firstMs - other.firstMs);
 
   const { roundTripMs } = options.line;
   const { elapsedMs = 0, toleratedMs } = options;
   const times = { beginMs: roundTripMs, elapsedMs, toleratedMs };
-  const { scale, isLate } = settleScale(worthIt, times, options);
+  const { scale, isLate } = settleScale(useful, times, options);
 
   const budget = openBudget(limits);
-  const next = justBehind(
-    worthIt.filter((_, at) => isLate[at] === 1),
+  const next = barelyLate(
+    useful.filter((_, at) => isLate[at] === 1),
     times,
     scale,
   );
   const behind = budget.keep(next, (transfer) => leave(transfer, "over-budget"));
   const isNext = new Set(next);
   const inTime = budget.keep(
-    worthIt.filter((_, at) => isLate[at] === 0),
+    useful.filter((_, at) => isLate[at] === 0),
     (transfer) => leave(transfer, "over-budget"),
   );
   const order = [...behind, ...orderInWindows(inTime, times, scale)];
   let atMs = roundTripMs + sumOf(order, ({ costMs }) => costMs);
-  for (let at = worthIt.length - 1; at >= 0; at--) {
-    const transfer = worthIt[at];
+  for (let at = useful.length - 1; at >= 0; at--) {
+    const transfer = useful[at];
     if (transfer === undefined || isLate[at] === 0 || isNext.has(transfer)) continue;
     const arrivalMs = atMs + transfer.costMs;
-    if (arrivalMs > dueMs(transfer, times, slowerThanThought) + laterThanThoughtMs) {
+    if (arrivalMs > dueMs(transfer, times, slowdownMargin) + lateStartMs) {
       leave(transfer, "too-late");
     } else if (budget.take(transfer)) {
       order.push(transfer);
@@ -135,29 +135,27 @@ export function orderTransfer<Item>(
 }
 
 /** The transfers that a build waits for may delay all others by at most this time, in ms. */
-const mostBehindMs = 50;
+const mostBarelyLateMs = 50;
 
 /**
  * Returns late results that may not have been requested yet; none when there are so many that the transfer would stay
  * behind the build.
  */
-function justBehind<Item>(
+function barelyLate<Item>(
   late: readonly Transfer<Item>[],
   times: DemandTimes,
   scale: number,
 ): readonly Transfer<Item>[] {
   // A tool that does not wait cannot use late results.
   if (times.toleratedMs === 0) return [];
-  const next = late.filter(
-    ({ firstMs }) => firstMs * scale - times.elapsedMs >= -laterThanThoughtMs,
-  );
-  return sumOf(next, ({ costMs }) => costMs) <= mostBehindMs ? next : [];
+  const next = late.filter(({ firstMs }) => firstMs * scale - times.elapsedMs >= -lateStartMs);
+  return sumOf(next, ({ costMs }) => costMs) <= mostBarelyLateMs ? next : [];
 }
 
 /** The size of a result's own message, without its blobs. */
 const bytesOfResult = 256;
 /** While no cost is known, all results are assumed to cost the same. */
-const savedWithoutAny = 100;
+const defaultSavedMs = 100;
 
 function transfersOf<Item>(
   wanted: readonly WantedTransfer<Item>[],
@@ -167,21 +165,21 @@ function transfersOf<Item>(
     wanted.flatMap(({ savedMs }) => (savedMs === undefined ? [] : [savedMs])),
   ).sort();
   // An unknown cost counts as the median cost.
-  const usualMs = known[known.length >> 1] ?? savedWithoutAny;
+  const medianSavedMs = known[known.length >> 1] ?? defaultSavedMs;
   return wanted.map(({ item, bytes, firstMs, savedMs, confidence }) => {
-    const onTheLine = bytes + bytesOfResult;
-    const savedOrUsualMs = savedMs ?? usualMs;
-    const worthMs = savedOrUsualMs * confidence;
+    const bytesSent = bytes + bytesOfResult;
+    const estimatedSavedMs = savedMs ?? medianSavedMs;
+    const valueMs = estimatedSavedMs * confidence;
     return {
       item,
       bytes,
       firstMs,
       confidence,
-      savedMs: savedOrUsualMs,
+      savedMs: estimatedSavedMs,
       isCostKnown: savedMs !== undefined,
-      costMs: (onTheLine / Math.max(1, bytesPerSecond)) * 1_000,
-      worthMs,
-      density: worthMs / onTheLine,
+      costMs: (bytesSent / Math.max(1, bytesPerSecond)) * 1_000,
+      valueMs,
+      density: valueMs / bytesSent,
     };
   });
 }
@@ -189,14 +187,14 @@ function transfersOf<Item>(
 /**
  * When costs are unknown, large results are often the most expensive ones, so they are not left out because of a guess.
  */
-function shouldPrefetch({ isCostKnown, costMs, worthMs }: Transfer<unknown>): boolean {
-  return !isCostKnown || costMs <= worthMs;
+function shouldPrefetch({ isCostKnown, costMs, valueMs }: Transfer<unknown>): boolean {
+  return !isCostKnown || costMs <= valueMs;
 }
 
 /** Measured: a build of the same commit took up to twice as long on a busy machine. */
-const slowerThanThought = 2;
+const slowdownMargin = 2;
 /** A tool that has to start itself first (a JVM) begins later by this time. */
-const laterThanThoughtMs = 1_000;
+const lateStartMs = 1_000;
 /** Each step halves the uncertainty of the scale. */
 const scaleSteps = 3;
 
@@ -207,17 +205,17 @@ const scaleSteps = 3;
 function settleScale(
   transfers: readonly Transfer<unknown>[],
   times: DemandTimes,
-  { demandScale: told, parallelism }: { demandScale?: number; parallelism?: number },
+  { demandScale: given, parallelism }: { demandScale?: number; parallelism?: number },
 ): InTime {
-  if (told !== undefined) return chooseInTime(transfers, times, told);
+  if (given !== undefined) return chooseInTime(transfers, times, given);
   const fastest = demandScale(transfers, parallelism);
-  const worthMs = sumOf(transfers, (one) => one.worthMs) || 1;
+  const valueMs = sumOf(transfers, (one) => one.valueMs) || 1;
   let found = chooseInTime(transfers, times, fastest);
-  if (found.worthMs >= worthMs * allButNothing || fastest > slowEnough) return found;
+  if (found.valueMs >= valueMs * nearlyAll || fastest > slowEnough) return found;
   let [low, high] = [fastest, 1];
   for (let step = 0; step < scaleSteps; step++) {
     found = chooseInTime(transfers, times, (low + high) / 2);
-    const speed = 1 - (found.worthMs / worthMs) * (1 - fastest);
+    const speed = 1 - (found.valueMs / valueMs) * (1 - fastest);
     if (speed > found.scale) low = found.scale;
     else high = found.scale;
   }
@@ -225,7 +223,7 @@ function settleScale(
 }
 
 /** Smaller differences in the speed of a build are ignored. */
-const allButNothing = 0.98;
+const nearlyAll = 0.98;
 const slowEnough = 0.9;
 
 function sumOf<T>(all: readonly T[], of: (one: T) => number): number {

@@ -96,12 +96,15 @@ export function chooseBases<Candidate extends IndexCandidate>(
       const distance = distanceOf.get(candidate.commit);
       return distance === undefined ? [] : [{ candidate, distance }];
     })
-    .toSorted((a, b) => farness(a) - farness(b) || a.distance - b.distance);
+    .toSorted((a, b) => weightedDistance(a) - weightedDistance(b) || a.distance - b.distance);
 }
 
 const incompleteIsFarther = 8;
 
-function farness(base: { readonly candidate: IndexCandidate; readonly distance: number }): number {
+function weightedDistance(base: {
+  readonly candidate: IndexCandidate;
+  readonly distance: number;
+}): number {
   return base.distance + (base.candidate.isComplete ? 0 : incompleteIsFarther);
 }
 

@@ -4,7 +4,7 @@ import { digestNamed } from "./digest-named.ts";
 
 /** The information of a granary about a result, besides its bytes. */
 export interface ResultFacts {
-  /** Attributes that its tool wants returned. */
+  /** Attributes that are returned to its tool. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly blobs: readonly Digest[];
   readonly costMs: number | undefined;

@@ -24,7 +24,7 @@ import type { IndexedBuild } from "./indexed-build.ts";
 import { openGranaries } from "./open-granaries.ts";
 import type { KnowsCommit, PublishedIndex } from "./publish-index.ts";
 import { openSentLately } from "./recently-sent-blobs.ts";
-import type { ToldResult } from "./stored-result-message.ts";
+import type { ReceivedResult } from "./stored-result-message.ts";
 
 export const sha = (n: number) => n.toString(16).padStart(40, "0");
 
@@ -87,7 +87,11 @@ export async function farmOfGranaries(
     put,
 
     /** Stores an entry of ccache. */
-    async aResult(project: string, key: string, value = `value of ${key}`): Promise<ToldResult> {
+    async aResult(
+      project: string,
+      key: string,
+      value = `value of ${key}`,
+    ): Promise<ReceivedResult> {
       const told = toolResult(key, await put(value));
       await granaries.publishResults(project, [told], "a");
       return told;
@@ -109,7 +113,7 @@ export async function farmOfGranaries(
       );
       const value = await put(bytes);
       const action = digestOf(Buffer.from(name));
-      const told: ToldResult = {
+      const told: ReceivedResult = {
         namespace: "reapi",
         key: digestKey(action),
         value,
@@ -154,7 +158,11 @@ export async function freshFarmOfGranaries(options: Parameters<typeof farmOfGran
   };
 }
 
-export function toolResult(key: string, value: Digest, more: Partial<ToldResult> = {}): ToldResult {
+export function toolResult(
+  key: string,
+  value: Digest,
+  more: Partial<ReceivedResult> = {},
+): ReceivedResult {
   return {
     namespace: "ccache",
     key,
@@ -177,7 +185,7 @@ export function buildOf(
 }
 
 export function entryOf(
-  { namespace, key, value, blobs }: ToldResult,
+  { namespace, key, value, blobs }: ReceivedResult,
   firstMs = 0,
   more: Partial<IndexEntry> = {},
 ): IndexEntry {

@@ -261,7 +261,7 @@ export function madeAfterGiven(
 }
 
 /** Deletes some builds that ended before a time; returns how many. */
-export function forgetBuilds(tx: Tx, before: Date): Promise<number> {
+export function deleteBuilds(tx: Tx, before: Date): Promise<number> {
   return tx.run(sql`
     delete from granary_build
     where id in (

@@ -42,6 +42,6 @@ export function tooOften({ what, who, most }: HourlyBound): Fault {
 }
 
 /** Deletes counts of earlier hours. */
-export async function forgetCounts(tx: Tx, before: Date): Promise<void> {
+export async function deleteCounts(tx: Tx, before: Date): Promise<void> {
   await tx.run(sql`delete from hourly_count where since < ${before}`);
 }

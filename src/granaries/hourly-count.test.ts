@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { countOnce, forgetCounts } from "./hourly-count.store.ts";
+import { countOnce, deleteCounts } from "./hourly-count.store.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());
@@ -35,7 +35,7 @@ test("counts of past hours are deleted", async () => {
   await countOnce(db, bound("gone", 1));
   await db.run(sql`update hourly_count set since = since - interval '2 hours' where who = 'gone'`);
 
-  await forgetCounts(db, new Date(Date.now() - 3_600_000));
+  await deleteCounts(db, new Date(Date.now() - 3_600_000));
 
   expect(await db.run(sql`delete from hourly_count where who = 'gone'`)).toBe(0);
 });

@@ -126,7 +126,7 @@ export function unusedIndexes(
 }
 
 /** Deletes indexes that are still unused; their blobs are evicted when the store needs space. */
-export function forgetIndexes(tx: Tx, keys: readonly IndexKey[], before: Date): Promise<number> {
+export function deleteIndexes(tx: Tx, keys: readonly IndexKey[], before: Date): Promise<number> {
   return tx.run(sql`
     delete from commit_index
     using ${keysTable(keys)}

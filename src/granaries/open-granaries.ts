@@ -23,15 +23,15 @@ import {
   type KnowsCommit,
   type PublishedIndex,
   publishIndex,
-  type ToldIndex,
+  type ReceivedIndex,
 } from "./publish-index.ts";
 import { publishResults, type ResultEnd } from "./publish-results.ts";
 import { quarantine } from "./quarantine.ts";
+import { type QuarantineUpdateOfFarm, quarantineUpdate } from "./quarantine-update.ts";
 import type { RecentlySentBlobs } from "./recently-sent-blobs.ts";
 import { resolveIndexes } from "./resolve-indexes.ts";
 import { type IndexBlob, smallIndexes } from "./small-indexes.ts";
-import type { ToldResult } from "./stored-result-message.ts";
-import { type ToldOfQuarantine, tellOfQuarantine } from "./tell-of-quarantine.ts";
+import type { ReceivedResult } from "./stored-result-message.ts";
 
 /** The operations that granaries request. The caller's right is checked before. */
 export interface Granaries {
@@ -49,7 +49,7 @@ export interface Granaries {
     mostBytes: number,
   ): Promise<PackedThings[]>;
   /** Returns the keys to drop, for a granary that knows all changes up to a version. */
-  quarantinedSince(project: string, version: number): Promise<ToldOfQuarantine>;
+  quarantinedSince(project: string, version: number): Promise<QuarantineUpdateOfFarm>;
   /** Returns undefined when a project has too many keys. */
   keyFilter(project: string): Promise<KeyFilter | undefined>;
   lookUp(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
@@ -63,10 +63,10 @@ export interface Granaries {
   /** An entry that is a Fault could not be read, and is refused with it. */
   publishResults(
     project: string,
-    results: readonly (ToldResult | Fault)[],
+    results: readonly (ReceivedResult | Fault)[],
     principal: string,
   ): Promise<ResultEnd[]>;
-  publishIndex(build: IndexedBuild, reportedIndex: ToldIndex): Promise<PublishedIndex>;
+  publishIndex(build: IndexedBuild, reportedIndex: ReceivedIndex): Promise<PublishedIndex>;
   reportBuild(report: GranaryBuildReport, principal: string): Promise<void>;
   reportDivergence(project: string, divergence: Divergence, principal: string): Promise<boolean>;
 }
@@ -112,7 +112,7 @@ export function openGranaries(parts: {
       }
       return messages;
     },
-    quarantinedSince: (project, version) => tellOfQuarantine(db, project, version),
+    quarantinedSince: (project, version) => quarantineUpdate(db, project, version),
     keyFilter: filters,
     lookUp: (project, keys) => results.whole(project, keys),
     async blobsAlong(project, found, wantedBytes) {

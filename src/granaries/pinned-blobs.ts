@@ -5,7 +5,7 @@ import type { Clock } from "#core/clock.ts";
 import type { Digest } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
-import { type IsProtected, keptOfProtectedBranch } from "./forget-unused.ts";
+import { type IsProtected, keptOfProtectedBranch } from "./delete-unused.ts";
 import { indexedBranches, type TipIndex, tipsOfBranch } from "./index-retention.store.ts";
 import { entriesOf } from "./nearest-base.ts";
 import type { BlobsOf, TreesOf } from "./project-parts.ts";

@@ -52,7 +52,7 @@ interface IndexParts {
   readonly mostNewAnHour?: number;
 }
 
-export interface ToldIndex {
+export interface ReceivedIndex {
   readonly entries: Digest;
   readonly isComplete: boolean;
   readonly targets: readonly string[];
@@ -82,7 +82,7 @@ const largeIndexes = new FairGate(2);
 export async function publishIndex(
   parts: IndexParts,
   build: IndexedBuild,
-  reported: ToldIndex,
+  reported: ReceivedIndex,
 ): Promise<PublishedIndex> {
   const [commit] = build.commits;
   if (commit === undefined) {
@@ -91,7 +91,7 @@ export async function publishIndex(
   const key: IndexKey = { ...build, commit, domain: parts.domain };
   await requireKnown(parts, build.repository, commit, reported.principal);
   return largeIndexes.through(build.project, async () => {
-    const readEntries = await readTold(parts.blobsOf(build.project), reported.entries);
+    const readEntries = await readReceivedIndex(parts.blobsOf(build.project), reported.entries);
     const { entries, goneBlobs } = await admit(parts, build.project, readEntries.entries);
     const kept = withinBytes(entries).entries;
     const refused = readEntries.entries.length - kept.length + readEntries.unknownEntries;
@@ -119,7 +119,7 @@ async function requireKnown(
   );
 }
 
-async function readTold(blobs: BlobStore, digest: Digest) {
+async function readReceivedIndex(blobs: BlobStore, digest: Digest) {
   if (digest.sizeBytes > indexLimits.bytes) {
     throw new Fault(
       "invalid_argument",
@@ -172,7 +172,7 @@ async function merge(
   parts: IndexParts,
   build: IndexedBuild,
   key: IndexKey,
-  reported: ToldIndex,
+  reported: ReceivedIndex,
   admitted: readonly IndexEntry[],
 ): Promise<Digest> {
   const { db } = parts;

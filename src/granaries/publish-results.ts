@@ -17,7 +17,7 @@ import type { TreesOf } from "./project-parts.ts";
 import type { ProjectResults } from "./project-results.ts";
 import { keysInQuarantine } from "./quarantine.store.ts";
 import { bazelResultHash } from "./same-result.ts";
-import type { ToldResult } from "./stored-result-message.ts";
+import type { ReceivedResult } from "./stored-result-message.ts";
 
 /** The outcome for a result that a granary has published. */
 export type ResultEnd =
@@ -43,10 +43,10 @@ const atOnce = 16;
 export async function publishResults(
   parts: PublishParts,
   project: string,
-  reported: readonly (ToldResult | Fault)[],
+  reported: readonly (ReceivedResult | Fault)[],
   principal: string,
 ): Promise<ResultEnd[]> {
-  const sound = reported.filter((each): each is ToldResult => !(each instanceof Fault));
+  const sound = reported.filter((each): each is ReceivedResult => !(each instanceof Fault));
   const [quarantined, known] = await Promise.all([
     keysInQuarantine(parts.db, project, sound),
     parts.results.whole(project, sound),
@@ -79,7 +79,7 @@ export async function publishResults(
 async function keepAction(
   { db, treesOf, domain }: PublishParts,
   project: string,
-  { key, value }: ToldResult,
+  { key, value }: ReceivedResult,
   principal: string,
 ): Promise<ResultEnd> {
   const actionDigest = digestNamed(key);
@@ -118,7 +118,7 @@ function actionResultIn(bytes: Uint8Array): ActionResult | undefined {
 async function keepEntry(
   { treesOf, caches, domain }: PublishParts,
   project: string,
-  result: ToldResult,
+  result: ReceivedResult,
   principal: string,
 ): Promise<ResultEnd> {
   const { namespace, key, value, blobs } = result;

@@ -61,7 +61,7 @@ export function keysInQuarantine(
   );
 }
 
-const Told = z
+const NewlyQuarantined = z
   .object({
     newest: z.number(),
     told: z.array(ResultKey.extend({ version: z.number() })),
@@ -77,9 +77,9 @@ export async function quarantinedAfter(
   project: string,
   version: number,
   most: number,
-): Promise<z.output<typeof Told>> {
+): Promise<z.output<typeof NewlyQuarantined>> {
   const [row] = await tx.many(
-    Told,
+    NewlyQuarantined,
     sql`
       select (
           select coalesce(max(version), 0) from quarantined_result where project = ${project}

@@ -11,14 +11,14 @@ import { addBuild } from "./granary-build.store.ts";
 import { quarantine, release } from "./quarantine.ts";
 import { quarantineMadeFrom } from "./quarantine-made-from.ts";
 import { quarantinePage } from "./quarantine-page.ts";
-import type { ToldResult } from "./stored-result-message.ts";
-import { tellOfQuarantine } from "./tell-of-quarantine.ts";
+import { quarantineUpdate } from "./quarantine-update.ts";
+import type { ReceivedResult } from "./stored-result-message.ts";
 
 const farm = await freshFarmOfGranaries();
 const { db } = farm;
 afterAll(() => farm.stop());
 
-function divergenceOf(told: ToldResult, more: Partial<Divergence> = {}): Divergence {
+function divergenceOf(told: ReceivedResult, more: Partial<Divergence> = {}): Divergence {
   return {
     namespace: told.namespace,
     key: told.key,
@@ -50,7 +50,7 @@ const asked = (
   savedMs: null,
 });
 
-const report = (project: string, told: ToldResult, more?: Partial<Divergence>) =>
+const report = (project: string, told: ReceivedResult, more?: Partial<Divergence>) =>
   farm.granaries.reportDivergence(project, divergenceOf(told, more), "checker");
 
 const hit = (project: string, actionDigest: Digest) =>
@@ -283,13 +283,13 @@ test("results made from it join the quarantine on request, are reported, and are
       .toSorted();
   await expect(spread()).rejects.toMatchObject({ code: "not_found" });
   await report(project, told);
-  const { version } = await tellOfQuarantine(db, project, 0);
+  const { version } = await quarantineUpdate(db, project, 0);
 
   expect(await spread()).toBe(2);
 
   expect(await here()).toEqual(["before", "elsewhere", "hit"]);
   expect((await quarantinePage(db, project)).results).toMatchObject([{ alsoInQuarantine: 2 }]);
-  const heard = (await tellOfQuarantine(db, project, version)).results.map(({ key }) => key);
+  const heard = (await quarantineUpdate(db, project, version)).results.map(({ key }) => key);
   expect(heard).toEqual(expect.arrayContaining(["after", action.key]));
   expect(heard).not.toContain("before");
   expect(await spread()).toBe(0);
@@ -314,35 +314,35 @@ test("a granary receives the quarantined keys, under both names, once, and in pa
     { namespace: "bazel", key: `ac/${digest.hash}` },
   ];
 
-  const first = await tellOfQuarantine(db, "news", 0, 1);
-  const second = await tellOfQuarantine(db, "news", first.version, 1);
-  const third = await tellOfQuarantine(db, "news", second.version, 1);
+  const first = await quarantineUpdate(db, "news", 0, 1);
+  const second = await quarantineUpdate(db, "news", first.version, 1);
+  const third = await quarantineUpdate(db, "news", second.version, 1);
 
   expect(first.results).toEqual([{ namespace: "ccache", key: "k" }]);
   expect(second.results).toEqual(bothNames);
   expect(third).toEqual({ results: [], version: second.version });
   await report("news", later);
   await db.transaction((tx) => release(tx, "news", tool, "root"));
-  expect(await tellOfQuarantine(db, "news", second.version)).toMatchObject({
+  expect(await quarantineUpdate(db, "news", second.version)).toMatchObject({
     results: [{ namespace: "ccache", key: "later" }],
   });
   // For a version from another farm, or from before this farm lost its data, everything is sent.
-  const { version } = await tellOfQuarantine(db, "news", 10 ** 9);
-  expect((await tellOfQuarantine(db, "news", version)).results).toEqual([]);
+  const { version } = await quarantineUpdate(db, "news", 10 ** 9);
+  expect((await quarantineUpdate(db, "news", version)).results).toEqual([]);
   expect(version).toBeLessThan(10 ** 9);
-  expect((await tellOfQuarantine(db, "another project", 0)).results).toEqual([]);
+  expect((await quarantineUpdate(db, "another project", 0)).results).toEqual([]);
 });
 
 test("a key that is released and doubted again is reported again", async () => {
   const told = await farm.aResult("again", "k");
   await report("again", told);
-  const { version } = await tellOfQuarantine(db, "again", 0);
+  const { version } = await quarantineUpdate(db, "again", 0);
   await db.transaction((tx) => release(tx, "again", told, "root"));
   await farm.granaries.publishResults("again", [told], "p");
 
   await report("again", told);
 
-  expect((await tellOfQuarantine(db, "again", version)).results).toEqual([
+  expect((await quarantineUpdate(db, "again", version)).results).toEqual([
     { namespace: "ccache", key: "k" },
   ]);
 });

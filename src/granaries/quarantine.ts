@@ -32,7 +32,7 @@ interface QuarantineParts {
 }
 
 /**
- * Puts a result into quarantine, so that nobody receives it any more, because making it again gave another value.
+ * Puts a result into quarantine, because making it again gave another value. It is no longer served.
  *
  * Only if the farm still has the doubted value: nothing is known about a newer value. An entry that only the finder
  * reads is deleted instead: its writer could otherwise hide from others what they read under the same name. Returns

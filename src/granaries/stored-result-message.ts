@@ -23,12 +23,12 @@ export function toStoredResult(result: FarmResult): StoredResult {
 }
 
 /** A result as a granary describes it. */
-export interface ToldResult extends ResultKey, ResultFacts {
+export interface ReceivedResult extends ResultKey, ResultFacts {
   readonly value: Digest;
 }
 
 /** Throws `invalid_argument` for an invalid result. */
-export function fromStoredResult(message: StoredResult): ToldResult {
+export function fromStoredResult(message: StoredResult): ReceivedResult {
   const key = keyOf(message.result);
   const action = key.namespace === "reapi" ? digestNamed(key.key) : undefined;
   if (key.namespace === "reapi" && action === undefined) {

@@ -12,7 +12,7 @@ import type { Db } from "#db/db.ts";
 import { forgetWorkers } from "#execution/leasing/worker.store.ts";
 import { deleteOldExecutions } from "#execution/retention.store.ts";
 import { forgetDurations } from "#execution/sizing/expected-duration.store.ts";
-import { forgetOldBuilds, forgetUnusedIndexes } from "#granaries/forget-unused.ts";
+import { deleteOldGranaryBuilds, deleteUnusedIndexes } from "#granaries/delete-unused.ts";
 import { forgetApproximations } from "#graphs/approximations/approximation.store.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
 import { removeOldDefinitions } from "#graphs/retention/remove-old-definitions.ts";
@@ -106,14 +106,14 @@ export function retentionTasks(parts: {
       name: "forget commit indexes that nobody uses",
       everyMs: 10 * 60_000,
       run: () =>
-        forgetUnusedIndexes(db, ago(keepCommitIndexesMs), (repository, branch) =>
+        deleteUnusedIndexes(db, ago(keepCommitIndexesMs), (repository, branch) =>
           isProtectedBranch(db, repository, branch),
         ),
     },
     {
       name: "forget what granaries told of builds long ago",
       everyMs: 10 * 60_000,
-      run: () => forgetOldBuilds(db, ago(keepGranaryBuildsMs)),
+      run: () => deleteOldGranaryBuilds(db, ago(keepGranaryBuildsMs)),
     },
     {
       name: "forget who was signed in",

@@ -15,7 +15,7 @@ import { jsonOf, readReport } from "#granaries/report-build.ts";
 import {
   fromStoredResult,
   keyOf,
-  type ToldResult,
+  type ReceivedResult,
   toStoredResult,
 } from "#granaries/stored-result-message.ts";
 import type { CallContext } from "#grpc/call-context.ts";
@@ -90,7 +90,7 @@ export function granariesService(parts: {
       async publishResults({ instanceName, results }, context) {
         const { project, principal, granaries } = await writerOf(context, instanceName);
         assertFew(results.length, mostResults, "results");
-        const reported = results.map(readTold);
+        const reported = results.map(readReceivedResult);
         const ends = await granaries.publishResults(project, reported, principal);
         return { ends: ends.map(endMessage) };
       },
@@ -211,7 +211,7 @@ function withinMessage(results: StoredResult[]): StoredResult[] {
 }
 
 /** Returns a `Fault` for a result that cannot be read, so that the other results of the call are stored. */
-function readTold(message: StoredResult): ToldResult | Fault {
+function readReceivedResult(message: StoredResult): ReceivedResult | Fault {
   try {
     return fromStoredResult(message);
   } catch (reason) {

@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { quarantinedAfter } from "./quarantine.store.ts";
 import { actionHashOf, bazelKeyOf } from "./same-result.ts";
 
-export interface ToldOfQuarantine {
+export interface QuarantineUpdateOfFarm {
   readonly results: readonly ResultKey[];
   /** The version up to which this update is complete. */
   readonly version: number;
@@ -13,18 +13,18 @@ export interface ToldOfQuarantine {
 const mostAtOnce = 1_000;
 
 /**
- * Returns the keys to drop for a granary that knows everything up to a version, oldest first, under both names that it
+ * Returns the keys to drop for a granary that has all updates up to a version, oldest first, under both names that it
  * may use.
  *
  * For a result of Bazel's HTTP cache the name in REv2 is unknown, because it contains the action's size. A client that
  * uses both protocols has requested it under that name, too.
  */
-export async function tellOfQuarantine(
+export async function quarantineUpdate(
   tx: Tx,
   project: string,
   since: number,
   most: number = mostAtOnce,
-): Promise<ToldOfQuarantine> {
+): Promise<QuarantineUpdateOfFarm> {
   const { newest, results } = await quarantinedAfter(tx, project, since, most);
   const last = results.at(-1);
   return {

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "vitest";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
 import { newestIndexes } from "./commit-index.store.ts";
+import { deleteOldGranaryBuilds, deleteUnusedIndexes } from "./delete-unused.ts";
 import {
   aReport,
   buildOf,
@@ -9,7 +10,6 @@ import {
   freshFarmOfGranaries,
   sha,
 } from "./farm-of-granaries.fixture.ts";
-import { forgetOldBuilds, forgetUnusedIndexes } from "./forget-unused.ts";
 import { buildWithId, listBuilds, savingsSince } from "./granary-build.store.ts";
 
 const farm = await freshFarmOfGranaries();
@@ -37,7 +37,7 @@ test("unused indexes are removed, except the newest three of a protected branch"
   await grow("old");
   const asked: string[] = [];
 
-  const forgotten = await forgetUnusedIndexes(db, before, async (repository, branch) => {
+  const forgotten = await deleteUnusedIndexes(db, before, async (repository, branch) => {
     asked.push(`${repository} ${branch}`);
     return branch === "main";
   });
@@ -52,7 +52,7 @@ test("an index that serves a build is kept", async () => {
   await grow("used");
 
   await farm.granaries.resolve({ ...buildOf("used", 1), repository: "r" });
-  await forgetUnusedIndexes(db, before, async () => false);
+  await deleteUnusedIndexes(db, before, async () => false);
 
   expect(await left("used")).toEqual([sha(1)]);
 });
@@ -90,7 +90,7 @@ test("a build is stored once, listed with others, and removed after its time", a
     })),
   );
 
-  await forgetOldBuilds(db, new Date("2026-11-02T12:00:00Z"));
+  await deleteOldGranaryBuilds(db, new Date("2026-11-02T12:00:00Z"));
   expect((await listBuilds(db, { ...list, after: undefined })).map(({ id }) => id)).toEqual([
     ids[2],
   ]);

@@ -1,7 +1,7 @@
 import type { Db } from "#db/db.ts";
-import { forgetBuilds } from "./granary-build.store.ts";
-import { forgetCounts } from "./hourly-count.store.ts";
-import { forgetIndexes, type UnusedIndex, unusedIndexes } from "./index-retention.store.ts";
+import { deleteBuilds } from "./granary-build.store.ts";
+import { deleteCounts } from "./hourly-count.store.ts";
+import { deleteIndexes, type UnusedIndex, unusedIndexes } from "./index-retention.store.ts";
 
 /** The number of indexes of a protected branch that are kept regardless of age. */
 export const keptOfProtectedBranch = 3;
@@ -10,7 +10,7 @@ const atOnce = 500;
 export type IsProtected = (repository: string, branch: string) => Promise<boolean>;
 
 /** Deletes commit indexes that were not used since; the newest of protected branches stay. */
-export async function forgetUnusedIndexes(
+export async function deleteUnusedIndexes(
   db: Db,
   before: Date,
   isProtected: IsProtected,
@@ -23,7 +23,7 @@ export async function forgetUnusedIndexes(
     known.set(name, protection);
     return protection;
   };
-  let forgotten = 0;
+  let deleted = 0;
   for (let after = ""; ; ) {
     const unused = await unusedIndexes(db, {
       before,
@@ -33,14 +33,14 @@ export async function forgetUnusedIndexes(
     });
     const going: UnusedIndex[] = [];
     for (const index of unused) if (!(await isKept(index))) going.push(index);
-    if (going.length > 0) forgotten += await forgetIndexes(db, going, before);
-    if (unused.length < atOnce) return forgotten;
+    if (going.length > 0) deleted += await deleteIndexes(db, going, before);
+    if (unused.length < atOnce) return deleted;
     after = unused.at(-1)?.place ?? after;
   }
 }
 
 /** Deletes old build reports of granaries, and old counts of their senders. */
-export async function forgetOldBuilds(db: Db, before: Date): Promise<void> {
-  await forgetCounts(db, before);
-  while ((await forgetBuilds(db, before)) > 0);
+export async function deleteOldGranaryBuilds(db: Db, before: Date): Promise<void> {
+  await deleteCounts(db, before);
+  while ((await deleteBuilds(db, before)) > 0);
 }
