@@ -12,9 +12,9 @@ const look = (waitMs: number, more: Partial<DuneOutlook> = {}): DuneOutlook => (
   ...more,
 });
 
-function door() {
-  const said: string[] = [];
-  return { said, hold: () => void said.push("hold"), greet: () => void said.push("greet") };
+function recordingClient() {
+  const sent: string[] = [];
+  return { sent, hold: () => void sent.push("hold"), greet: () => void sent.push("greet") };
 }
 
 /** Returns a session with the given results of each check; the last one repeats. */
@@ -25,33 +25,35 @@ function session(...looks: (DuneOutlook | undefined)[]) {
 }
 
 test("dune is delayed until it may start", async () => {
-  const client = door();
+  const client = recordingClient();
   const held = session(undefined, look(900), look(400), look(100), look(0));
 
   await delayUntilRulesArrive(held, client);
 
-  expect(client.said).toEqual(["hold", "greet"]);
+  // On a busy machine a check takes longer than the pause after which the request is repeated.
+  expect([...new Set(client.sent)]).toEqual(["hold", "greet"]);
+  expect(client.sent.filter((each) => each === "greet")).toHaveLength(1);
   expect(held.looks()).toBe(5);
 });
 
 test("dune starts at once when no rules are expected", async () => {
-  const client = door();
+  const client = recordingClient();
 
   await delayUntilRulesArrive(session(look(0)), client);
 
-  expect(client.said).toEqual(["greet"]);
+  expect(client.sent).toEqual(["greet"]);
 });
 
 test("dune starts at once when it would make the rules sooner", async () => {
-  const client = door();
+  const client = recordingClient();
 
   await delayUntilRulesArrive(session(look(4_000, { worthMs: 100 })), client);
 
-  expect(client.said).toEqual(["greet"]);
+  expect(client.sent).toEqual(["greet"]);
 });
 
 test("a line gets time to prove faster than its first estimate", async () => {
-  const [quick, slow] = [door(), door()];
+  const [quick, slow] = [recordingClient(), recordingClient()];
   const first = look(250, { worthMs: 100 });
   const measured = session(undefined, first, first, look(80, { worthMs: 100 }), look(0));
   const same = Array.from({ length: 10_000 }, (_, at) =>
@@ -61,15 +63,15 @@ test("a line gets time to prove faster than its first estimate", async () => {
   await delayUntilRulesArrive(measured, quick);
   await delayUntilRulesArrive(session(...same), slow);
 
-  expect(quick.said.at(-1)).toBe("greet");
+  expect(quick.sent.at(-1)).toBe("greet");
   expect(measured.looks()).toBe(5);
-  expect(slow.said.at(-1)).toBe("greet");
+  expect(slow.sent.at(-1)).toBe("greet");
 });
 
 test("a wait that was worthwhile once continues to its end", async () => {
   const held = session(look(900), look(300, { worthMs: 100 }), look(0));
 
-  await delayUntilRulesArrive(held, door());
+  await delayUntilRulesArrive(held, recordingClient());
 
   expect(held.looks()).toBe(3);
 });
@@ -79,31 +81,31 @@ test("the wait for a slower line continues while rules arrive", async () => {
   const slower = Array.from({ length: 40 }, (_, at) => look(500 + at, { missing: 100 - at }));
   const held = session(...slower, look(0));
 
-  await delayUntilRulesArrive(held, door());
+  await delayUntilRulesArrive(held, recordingClient());
 
   expect(held.looks()).toBe(41);
 });
 
 test("the wait ends when it takes longer than it was worth", async () => {
-  const client = door();
+  const client = recordingClient();
   // The estimate shrinks but never reaches 0.
   const looks = Array.from({ length: 10_000 }, (_, at) => look(60 - at / 1_000, { worthMs: 80 }));
 
   await delayUntilRulesArrive(session(...looks), client);
 
-  expect(client.said.at(-1)).toBe("greet");
+  expect(client.sent.at(-1)).toBe("greet");
 });
 
 test("dune starts when the expected rules are unknown, or when nothing arrives", async () => {
-  const [unknown, silent] = [door(), door()];
+  const [unknown, silent] = [recordingClient(), recordingClient()];
 
   await Promise.all([
     delayUntilRulesArrive(session(undefined), unknown),
     delayUntilRulesArrive(session(look(2_000)), silent),
   ]);
 
-  expect(unknown.said.at(-1)).toBe("greet");
-  expect(silent.said.at(-1)).toBe("greet");
+  expect(unknown.sent.at(-1)).toBe("greet");
+  expect(silent.sent.at(-1)).toBe("greet");
 });
 
 test("an explicit wait ends when all rules are present, while other tools wait for nothing", async () => {
