@@ -163,7 +163,7 @@ async function answerApi(
     });
   }
   if (kind === "events") {
-    const told = new Map([...farm.graphs].map(([key, graph]) => [key, graph.version]));
+    const told = new Map<string, number>();
     return sendEvents(farm, response, streams, (send) => {
       for (const graph of newestFirst(farm, repository)) {
         if (told.get(graph.id) !== graph.version) send({ data: graph });

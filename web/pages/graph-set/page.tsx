@@ -1,6 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import type { GraphSummary } from "#api/graph.ts";
+import { GraphSummary } from "#api/graph.ts";
 import { apiBase } from "../../farm/ask.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
 import { Crumbs } from "../../parts/crumbs.tsx";
@@ -20,7 +20,13 @@ export function GraphSetPage() {
   usePageTitle(set.name === null ? `Set of ${title}` : `Set ${title}`);
   useEventStream(`set ${id}`, {
     url: () => `${apiBase}/events`,
-    onEvent: () => void client.invalidateQueries(query),
+    onEvent: (data) => {
+      const heard = GraphSummary.parse(JSON.parse(data));
+      const known = set.graphs.find((graph) => graph.id === heard.id);
+      // The stream reports graphs of all sets, and at first those that the page has just loaded.
+      const isChanged = known === undefined ? heard.set === set.id : heard.version > known.version;
+      if (isChanged) void client.invalidateQueries(query);
+    },
     onReconnected: () => void client.invalidateQueries(query),
   });
   return (

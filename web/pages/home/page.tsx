@@ -1,8 +1,10 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
+import { GraphSummary } from "#api/graph.ts";
 import type { Overview } from "#api/overview.ts";
 import { apiBase } from "../../farm/ask.ts";
+import { isNews } from "../../farm/is-news.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
 import { durationText } from "../../parts/duration.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -22,7 +24,9 @@ export function HomePage() {
   usePageTitle("Home");
   useEventStream("events", {
     url: () => `${apiBase}/events`,
-    onEvent: readAgain,
+    onEvent: (data) => {
+      if (isNews(overview.graphs, GraphSummary.parse(JSON.parse(data)))) readAgain();
+    },
     onReconnected: readAgain,
   });
 

@@ -1,7 +1,9 @@
 import { useQueryClient, useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useDeferredValue, useRef } from "react";
+import { GraphSummary } from "#api/graph.ts";
 import { apiBase } from "../../farm/ask.ts";
+import { isNews } from "../../farm/is-news.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
@@ -24,14 +26,23 @@ export function RepositoryPage() {
   const pages = useSuspenseInfiniteQuery(query);
   const refresh = useRefresh(query.queryKey);
   usePageTitle(name);
+  const rows = pages.data.pages.flatMap((page) => page.rows);
   useEventStream(`events ${name}`, {
     url: () => `${apiBase}/events?repository=${encodeURIComponent(name)}`,
-    onEvent: refresh,
+    onEvent: (data) => {
+      const heard = GraphSummary.parse(JSON.parse(data));
+      if (
+        isNews(
+          rows.map(({ graph }) => graph),
+          heard,
+        )
+      )
+        refresh();
+    },
     // This stream cannot resend missed events.
     onReconnected: refresh,
   });
 
-  const rows = pages.data.pages.flatMap((page) => page.rows);
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   if (rows.length === 0 && !isFiltered) {
     return (
