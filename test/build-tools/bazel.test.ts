@@ -1,20 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { InvocationDetail, InvocationList } from "#api/invocation.ts";
+import {
+  type DockerRegistry,
+  registryNeed,
+  startDockerRegistry,
+} from "../support/docker-registry.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
 import { needs } from "../support/needs/needs.ts";
 import { assertGreen, type Bazel, type BazelRun, bazelNeed, startBazel } from "./bazel.ts";
+import { imageForBazel } from "./bazel-images.ts";
 import { type BazelWorkspace, bazelWorkspace } from "./bazel-workspace.ts";
 
 const all = ["//gen/...", "//cc/...", "//trees/...", "//shell/...", "//java/..."];
 
-describe("Bazel, locally and with a farm", needs(bazelNeed), () => {
+describe("Bazel, locally and with a farm", needs(bazelNeed, registryNeed), () => {
   let workspace: BazelWorkspace;
   let bazel: Bazel;
   let farm: Farm;
   let alone: Record<string, string>;
+  let registry: DockerRegistry;
+  let image: Awaited<ReturnType<typeof imageForBazel>>;
 
   beforeAll(async () => {
-    [farm, workspace] = await Promise.all([startFarm({ workers: 2 }), bazelWorkspace()]);
+    registry = await startDockerRegistry();
+    image = await imageForBazel(registry);
+    const env = {
+      GRANGE_PRIVATE_HOSTS: "127.0.0.1",
+      GRANGE_REGISTRIES: registry.origin,
+      GRANGE_WORKER_REGISTRIES: registry.origin,
+    };
+    [farm, workspace] = await Promise.all([
+      startFarm({ workers: 1, env }),
+      bazelWorkspace(image.files),
+    ]);
+    farm.startWorker({ env });
     bazel = await startBazel(workspace.path);
     const local = await bazel.run("test", ...all);
     assertGreen(local);
@@ -24,6 +45,7 @@ describe("Bazel, locally and with a farm", needs(bazelNeed), () => {
   afterAll(async () => {
     await bazel?.close();
     await farm?.stop();
+    await registry?.stop();
     await workspace?.remove();
   });
 
@@ -119,6 +141,62 @@ describe("Bazel, locally and with a farm", needs(bazelNeed), () => {
 
     assertGreen(run);
     expect(run.text).toContain("FLAKY, failed in 1 out of 2");
+  });
+
+  const inImage = () => [
+    "--config=farm",
+    `--remote_executor=${address()}`,
+    `--remote_instance_name=${unused("image")}`,
+  ];
+  const platform = (name: string) => [
+    `--host_platform=//platforms:${name}`,
+    `--extra_execution_platforms=//platforms:${name}`,
+  ];
+  const made = (name: string) => readFile(join(workspace.path, "bazel-bin/image", name), "utf8");
+
+  test.each([
+    { of: "a platform with exec_properties", flags: () => platform("image") },
+    {
+      of: "a tag by a flag, and flags of Docker",
+      flags: () => [
+        `--remote_default_exec_properties=container-image=${image.tagged}`,
+        "--experimental_enable_docker_sandbox",
+        `--experimental_docker_image=${image.tagged.replace("docker://", "")}`,
+      ],
+    },
+  ])(
+    "actions run in the image of $of, and a second build finds their results",
+    async ({ flags }) => {
+      const all = [...inImage(), ...flags(), "//image/..."];
+
+      await bazel.run("clean");
+      const cold = await bazel.run("test", ...all);
+      assertGreen(cold);
+      expect(await made("inside.txt")).toBe("inside\n");
+      expect(cold.processes["remote"]).toBeGreaterThanOrEqual(2);
+      await bazel.run("clean");
+      const warm = await bazel.run("test", ...all);
+
+      assertGreen(warm);
+      expect(await made("inside.txt")).toBe("inside\n");
+      const kinds = Object.keys(warm.processes).filter((kind) => kind !== "internal");
+      expect(kinds).toEqual(["remote cache hit"]);
+    },
+  );
+
+  test("a target has an image of its own, and refused properties fail an action with the reason", async () => {
+    assertGreen(await bazel.run("build", ...inImage(), ...platform("image"), "//image:outside"));
+    expect(await made("outside.txt")).toBe("outside\n");
+
+    const { code, text } = await bazel.run(
+      "build",
+      ...inImage(),
+      ...platform("privileged"),
+      "//image:inside",
+    );
+
+    expect(code).not.toBe(0);
+    expect(text).toContain("dockerPrivileged");
   });
 
   /** In any sandbox of Bazel that this machine supports. */

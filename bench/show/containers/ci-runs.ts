@@ -1,4 +1,5 @@
 import { buildImage, pushImage, tarOf } from "#images/image-builder.fixture.ts";
+import { debianImage, programFiles } from "../../../test/support/debian-image.ts";
 import { registryNeed, startDockerRegistry } from "../../../test/support/docker-registry.ts";
 import { type Farm, startFarm } from "../../../test/support/farm.ts";
 import { postgresImage } from "../../../test/support/postgres-image.ts";
@@ -7,7 +8,6 @@ import { requireNeeds } from "../require-needs.ts";
 import { atMost, exactly, type Measurement } from "../row.ts";
 import { busyboxFiles } from "./busybox-files.ts";
 import { type CiDefinition, ciDefinitions } from "./ci-definitions.ts";
-import { debianImage, programFiles } from "./debian-image.ts";
 
 const packages = ["dash", "coreutils", "grep", "tar", "gzip", "gcc", "libc6-dev", "make", "cmake"];
 

@@ -8,10 +8,14 @@ type Entry = Parameters<typeof tarOf>[0][number];
 const merged = ["bin", "sbin", "lib", "lib64"];
 
 /**
- * Builds an image of Debian packages that this machine has, with all packages that they depend on, and of further files.
- * Throws when one of the packages is not installed.
+ * Builds an image of Debian packages that this machine has, with all packages that they depend on, of further files of
+ * this machine, and of entries. Throws when one of the packages is not installed.
  */
-export function debianImage(packages: readonly string[], files: readonly string[] = []) {
+export function debianImage(
+  packages: readonly string[],
+  files: readonly string[] = [],
+  own: readonly Entry[] = [],
+) {
   const format = "${db:Status-Status} ${Package}\\n";
   const here = new Set(output("dpkg-query", ["-W", "-f", format]).split("\n"));
   // An alternative of a dependency may be absent.
@@ -33,7 +37,7 @@ export function debianImage(packages: readonly string[], files: readonly string[
     if (entry !== undefined) entries.set(entry.path, entry);
   }
   const links = merged.map((name): Entry => ({ path: name, type: "2", target: `usr/${name}` }));
-  return buildImage([tarOf([...links, ...entries.values()])], {
+  return buildImage([tarOf([...links, ...entries.values(), ...own])], {
     Env: ["PATH=/usr/local/bin:/usr/bin:/bin"],
   });
 }
@@ -46,7 +50,8 @@ function dependenciesOf(name: string): string[] {
 }
 
 function filesOf(name: string): string[] {
-  const isKept = (path: string) => path.startsWith("/") && !/^\/usr\/share\/(doc|man)/.test(path);
+  const isKept = (path: string) =>
+    path.startsWith("/") && !/^\/usr\/share\/(doc|man|help|icons|info|locale)/.test(path);
   return output("dpkg", ["-L", name]).split("\n").filter(isKept);
 }
 
