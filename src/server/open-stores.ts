@@ -94,6 +94,7 @@ export async function openStores(
       blobsOf,
       treesOf,
       stored: storage.evictable,
+      place: opened.rounds,
       directory: blobsDirectory,
       limitBytes,
       diskOf,

@@ -7,7 +7,9 @@ import { openBlobStorage } from "#cas/open-blob-storage.ts";
 import type { Clock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
 import type { Db } from "#db/db.ts";
+import { roundsInDatabase } from "../retention/rounds-in-database.ts";
 import { defaultLimitBytes } from "../retention/store-goal.ts";
+import { type RoundPlace, roundsInDirectory } from "../retention/store-rounds.ts";
 import { blobIndex } from "./blob-index.store.ts";
 import type { BucketConfig } from "./config.ts";
 
@@ -20,6 +22,8 @@ interface OpenedStorage {
   readonly limitBytes: number | undefined;
   /** Returns the disk whose free space limits the store. */
   readonly diskOf: (directory: string) => Promise<DiskSize>;
+  /** Where the servers of the store agree who works on it. */
+  readonly rounds: RoundPlace;
 }
 
 /** The directory of a server's copies of blobs from a bucket, in its directory of blobs. */
@@ -56,6 +60,7 @@ export async function openStorage(
         storeLimitBytes ?? defaultLimitBytes((await diskSizeOf(blobs)).bytes),
       ),
       diskOf: diskSizeOf,
+      rounds: roundsInDirectory(blobs),
     };
   const storage = await openBlobStorage({
     kind: "bucket",
@@ -74,6 +79,7 @@ export async function openStorage(
     place: locationText(bucket.location),
     limitBytes: withoutZero(storeLimitBytes ?? 0),
     diskOf: async () => endless,
+    rounds: roundsInDatabase(db),
   };
 }
 

@@ -14,6 +14,7 @@ import { ActionCache } from "#proto/build/bazel/remote/execution/v2/remote_execu
 import { askServer } from "../../../test/support/ask-server.ts";
 import { noClaims } from "../retention/farm-claims.ts";
 import { startEviction } from "../retention/start-eviction.ts";
+import { roundsInDirectory } from "../retention/store-rounds.ts";
 import { type Asker, aClosedFarm, actionOf, upload } from "../two-projects.fixture.ts";
 
 let farm: Awaited<ReturnType<typeof aClosedFarm>>;
@@ -83,6 +84,7 @@ test("what the store has is known once it was counted, to readers of a project",
     treesOf: () => outputTrees(disk),
     stored: await openNamespacedEviction(directory),
     pinned: noClaims,
+    place: roundsInDirectory(directory),
     directory,
     limitBytes: undefined,
     everyMs: 10,

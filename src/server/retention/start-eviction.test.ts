@@ -12,6 +12,7 @@ import { takeLock } from "#machine/holder-lock.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { noClaims } from "./farm-claims.ts";
 import { startEviction } from "./start-eviction.ts";
+import { roundsInDirectory } from "./store-rounds.ts";
 
 const root = await mkdtemp(join(tmpdir(), "grange-eviction-"));
 afterAll(() => rm(root, { recursive: true }));
@@ -35,6 +36,7 @@ async function aStore(blobs: number) {
       treesOf: () => outputTrees(disk),
       stored: await openNamespacedEviction(directory),
       pinned: noClaims,
+      place: roundsInDirectory(directory),
       directory,
       limitBytes,
       everyMs: 10,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { StoreStanding } from "#api/store.ts";
@@ -9,7 +8,7 @@ import type { Service } from "#core/service.ts";
 import { type EvictionRound, type EvictionServices, evict } from "./evict.ts";
 import { StoreCounts } from "./store-census.ts";
 import { diskShortBytes } from "./store-goal.ts";
-import { startStoreRounds, storeNotes } from "./store-rounds.ts";
+import { type RoundPlace, startStoreRounds } from "./store-rounds.ts";
 import { isTimeToLook } from "./time-to-look.ts";
 
 const usuallyEveryMs = 60_000;
@@ -39,18 +38,21 @@ interface Eviction extends Service {
 /** Periodically evicts blobs until the store is under its limit; without a limit, only counts the blobs. */
 export function startEviction(
   services: EvictionServices & {
+    /** Where the servers of the store agree who evicts. */
+    readonly place: RoundPlace;
+    /** A directory on the disk whose free space limits the store. */
     readonly directory: string;
     readonly limitBytes: number | undefined;
     readonly everyMs?: number;
-    /** Returns the disk whose free space limits the store. Default: the one of the directory. */
+    /** Returns the size of that disk. */
     readonly diskOf?: (directory: string) => Promise<DiskSize>;
     readonly clock: Clock;
     readonly logger: Logger;
   },
 ): Eviction {
-  const { directory, limitBytes, everyMs = usuallyEveryMs, clock, logger } = services;
+  const { place, directory, limitBytes, everyMs = usuallyEveryMs, clock, logger } = services;
   const { diskOf = diskSizeOf } = services;
-  const notes = storeNotes(join(directory, "eviction.json"), Noted, unknown);
+  const notes = place.notes("eviction", Noted, unknown);
 
   async function look(signal: AbortSignal): Promise<void> {
     const before = await notes.read();
@@ -84,7 +86,7 @@ export function startEviction(
   }
 
   const rounds = startStoreRounds({
-    directory,
+    place,
     name: "eviction",
     everyMs,
     round: look,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { z } from "zod";
@@ -8,7 +7,7 @@ import type { Scrub } from "#cas/scrub.ts";
 import type { Clock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
 import type { Service } from "#core/service.ts";
-import { startStoreRounds, storeNotes } from "./store-rounds.ts";
+import { roundsInDirectory, startStoreRounds } from "./store-rounds.ts";
 
 const Counted = z.object({
   blobs: z.number().int().nonnegative(),
@@ -56,7 +55,8 @@ export function startScrub(parts: {
   readonly logger: Logger;
 }): StoreScrub {
   const { scrub, stores, directory, bytesPerSecond, clock, logger } = parts;
-  const notes = storeNotes(join(directory, "scrub.json"), Progress, nothingDone);
+  const place = roundsInDirectory(directory);
+  const notes = place.notes("scrub", Progress, nothingDone);
 
   async function pass(rate: number, signal: AbortSignal): Promise<void> {
     const before = await notes.read();
@@ -107,7 +107,7 @@ export function startScrub(parts: {
     bytesPerSecond === undefined
       ? undefined
       : startStoreRounds({
-          directory,
+          place,
           name: "scrub",
           everyMs: parts.everyMs ?? usuallyEveryMs,
           round: (signal) => pass(bytesPerSecond, signal),

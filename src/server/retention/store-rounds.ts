@@ -6,15 +6,42 @@ import type { z } from "zod";
 import type { Service } from "#core/service.ts";
 import { takeLock } from "#machine/holder-lock.ts";
 
-/** A JSON file next to the blobs: shared by all servers of the store, and still there after a restart. */
+/** Notes of rounds: shared by all servers of the store, and still there after a restart. */
 interface StoreNotes<Noted> {
-  /** A file that is missing, truncated or of another shape gives the initial value. */
+  /** Notes that are missing, truncated or of another shape give the initial value. */
   read(): Promise<Noted>;
-  /** Replaces the file. Readers see the old file or the new one. */
+  /** Replaces the notes. Readers see the old ones or the new ones. */
   write(noted: Noted): Promise<void>;
 }
 
-export function storeNotes<Noted>(
+/** The right to a round, which one server has at a time. */
+interface RoundRight {
+  /** Aborted when another server may have the right: the round must end. */
+  readonly lost: AbortSignal;
+  release(): Promise<void>;
+}
+
+/** Where servers agree who works on their store, and find what the last round noted. */
+export interface RoundPlace {
+  /** Returns undefined while another server has the right. */
+  take(name: string): Promise<RoundRight | undefined>;
+  notes<Noted>(name: string, shape: z.ZodType<Noted>, initial: Noted): StoreNotes<Noted>;
+}
+
+/** Rounds of servers that share a directory: lock files and notes are in it. */
+export function roundsInDirectory(directory: string): RoundPlace {
+  return {
+    async take(name) {
+      // A lock file and not a lock in the database, because a round may take long and a transaction should not.
+      const taken = await takeLock(join(directory, `${name}.lock`), name);
+      if ("holder" in taken) return undefined;
+      return { lost: new AbortController().signal, release: () => taken.lock.release() };
+    },
+    notes: (name, shape, initial) => storeNotes(join(directory, `${name}.json`), shape, initial),
+  };
+}
+
+function storeNotes<Noted>(
   path: string,
   shape: z.ZodType<Noted>,
   initial: Noted,
@@ -33,32 +60,31 @@ export function storeNotes<Noted>(
 }
 
 /**
- * Calls `round` periodically, one call at a time among all servers that share the directory. Its signal is aborted when
- * the service stops, which waits for the end of the call. A failure is logged with `failure`, and the next call is made
- * at its usual time.
+ * Calls `round` periodically, one call at a time among all servers of the place. Its signal is aborted when the service
+ * stops, which waits for the end of the call, and when another server may have the right to the round. A failure is
+ * logged with `failure`, and the next call is made at its usual time.
  */
 export function startStoreRounds(parts: {
-  readonly directory: string;
-  /** The name of the work, and of its lock file. */
+  readonly place: Pick<RoundPlace, "take">;
+  /** The name of the work. */
   readonly name: string;
   readonly everyMs: number;
   readonly round: (signal: AbortSignal) => Promise<void>;
   readonly failure: string;
   readonly logger: Logger;
 }): Service {
-  const { directory, name, everyMs, round, failure, logger } = parts;
+  const { place, name, everyMs, round, failure, logger } = parts;
   const ending = new AbortController();
   let working: Promise<void> | undefined;
 
   const work = async () => {
     try {
-      // A lock file and not a lock in the database, because a round may take long and a transaction should not.
-      const taken = await takeLock(join(directory, `${name}.lock`), name);
-      if ("holder" in taken) return;
+      const right = await place.take(name);
+      if (right === undefined) return;
       try {
-        await round(ending.signal);
+        await round(AbortSignal.any([ending.signal, right.lost]));
       } finally {
-        await taken.lock.release();
+        await right.release();
       }
     } catch (reason) {
       if (!ending.signal.aborted) logger.warn({ err: reason }, failure);
