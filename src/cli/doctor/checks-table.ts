@@ -9,6 +9,7 @@ export function doctorTable(): string {
     directory: "/",
     dataDir: "/",
     databaseUrl: undefined,
+    bucket: { url: "s3://farm" },
     api: apiClient("http://127.0.0.1:8980", {}),
     version: "",
   });

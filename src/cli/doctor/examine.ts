@@ -1,7 +1,9 @@
+import { readBucketConfig } from "#server/blob-storage/config.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { CommonOptions, Session } from "../session.ts";
 import { dataDirectoryFor } from "../up/where-to-run.ts";
 import { browserChecks } from "./browser.ts";
+import { type BucketSettings, bucketChecks } from "./bucket.ts";
 import { dataDirectoryChecks } from "./data-directory.ts";
 import { databaseChecks } from "./database.ts";
 import { farmChecks } from "./farm.ts";
@@ -23,7 +25,8 @@ export async function examine(
   const directory = process.cwd();
   const dataDir = await dataDirectoryFor(config.dataDir, directory);
   const { databaseUrl } = config;
-  const groups = doctorGroups({ directory, dataDir, databaseUrl, api, version });
+  const bucket = readBucketConfig();
+  const groups = doctorGroups({ directory, dataDir, databaseUrl, bucket, api, version });
   return printChecks(groups, terminal, options);
 }
 
@@ -34,16 +37,19 @@ export function doctorGroups(subject: {
   readonly dataDir: string;
   /** That of an external database. */
   readonly databaseUrl: string | undefined;
+  /** The store of blobs, if it is a bucket. */
+  readonly bucket: BucketSettings | undefined;
   readonly api: Session["api"];
   /** The version of this program. */
   readonly version: string;
 }): Group[] {
-  const { directory, dataDir, databaseUrl, api, version } = subject;
+  const { directory, dataDir, databaseUrl, bucket, api, version } = subject;
   return [
     { name: "Tools", checks: toolChecks() },
     { name: "Machine", checks: machineChecks() },
     { name: "Data directory", checks: dataDirectoryChecks(dataDir) },
     { name: "Database", checks: databaseChecks(databaseUrl) },
+    ...(bucket === undefined ? [] : [{ name: "Bucket", checks: bucketChecks(bucket) }]),
     { name: "Sandbox of jobs", checks: [...sandboxChecks(), ...workerFacilityChecks()] },
     { name: "Repository", checks: repositoryChecks(directory) },
     { name: "Farm", checks: farmChecks(api, version) },

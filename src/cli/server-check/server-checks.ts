@@ -1,16 +1,15 @@
 import { access, constants } from "node:fs/promises";
 import { settingOfNewFarm } from "#access/access-setting.ts";
-import { locationText } from "#cas/bucket/bucket-location.ts";
 import { messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { migrationState } from "#db/migrate.ts";
 import { requestedConnection, requireOwnConnections } from "#db/own-connections.ts";
 import { openPostgres } from "#db/postgres.ts";
-import type { BucketConfig } from "#server/blob-storage/config.ts";
 import { explainRefusal } from "#server/blob-storage/judge-store.ts";
 import { certificateFiles, openCertificate } from "#server/certificate.ts";
-import { keysOf, type ServerKey, tryBucket, verdictOnStore } from "#server/check-settings.ts";
+import { keysOf, type ServerKey, verdictOnStore } from "#server/check-settings.ts";
 import type { ServerConfig } from "#server/config.ts";
+import { bucketCheck } from "../doctor/bucket.ts";
 import { type Check, type Finding, fail, ok, warn } from "../doctor/check.ts";
 import { dataDirectoryChecks } from "../doctor/data-directory.ts";
 import { databaseChecks } from "../doctor/database.ts";
@@ -31,7 +30,9 @@ export function serverChecks(config: ServerConfig): Group[] {
       name: "Keys",
       checks: keysOf(config).map(keyCheck),
     },
-    ...(bucket === undefined ? [] : [{ name: "Bucket", checks: [bucketCheck(bucket)] }]),
+    ...(bucket === undefined
+      ? []
+      : [{ name: "Bucket", checks: [bucketCheck((find) => find(bucket))] }]),
     {
       name: "Database",
       checks: [
@@ -110,22 +111,6 @@ function keyCheck(key: ServerKey): Check {
       if (!isThere) return ok(`${file} will be created`);
       await key.open();
       return ok(file);
-    },
-  };
-}
-
-function bucketCheck(bucket: BucketConfig): Check {
-  return {
-    name: "rights",
-    needs: "The server may write, read and remove objects in the bucket",
-    fix: "Correct GRANGE_STORE, GRANGE_STORE_ENDPOINT, GRANGE_STORE_REGION or the credentials, or what they may do",
-    async run() {
-      try {
-        await tryBucket(bucket);
-        return ok(`an object was written, read and removed in ${locationText(bucket.location)}`);
-      } catch (reason) {
-        return fail(messageOf(reason));
-      }
     },
   };
 }
