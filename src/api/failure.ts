@@ -6,6 +6,8 @@ export const Failure = z
     error: z.object({
       code: z.string(),
       message: z.string(),
+      /** The id of the request in the server's log, for failures of the server. */
+      requestId: z.string().optional(),
       /** The problems in the user's own files, if known. Lines and columns count from 1. */
       problems: z
         .array(

@@ -1,6 +1,7 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
+import { requestIdFrom, requestIdHeader } from "#core/request-id.ts";
 import { bytesPerMs } from "#scheduling/pieces-in-turns.ts";
 import { myTurn, shortWork } from "#scheduling/take-turns.ts";
 import { type CallContext, ServerCallContext } from "./call-context.ts";
@@ -26,7 +27,7 @@ interface StreamOptions {
   readonly maxMessageBytes: number;
   readonly around: Around;
   /** Called with errors that are no Fault. */
-  readonly onUnexpected: (reason: unknown, path: string) => void;
+  readonly onUnexpected: (reason: unknown, path: string, requestId: string) => void;
   /** Called whenever bytes have arrived. */
   readonly onData: () => void;
   /** Called for each invalid call. */
@@ -95,12 +96,16 @@ export function serveStream(
       stream.setTimeout(options.waitLimitMs, () => stream.close(constants.NGHTTP2_CANCEL));
     } catch (reason) {
       // Metadata of a handler that HTTP cannot carry, or a stream that closed just now.
-      options.onUnexpected(reason, path);
+      options.onUnexpected(reason, path, requestIdFrom(metadata[requestIdHeader]));
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     }
   };
   const fail = (reason: unknown) => {
-    if (!(reason instanceof Fault)) options.onUnexpected(reason, path);
+    if (!(reason instanceof Fault)) {
+      const requestId = requestIdFrom(metadata[requestIdHeader]);
+      context.trailers = { ...context.trailers, [requestIdHeader]: requestId };
+      options.onUnexpected(reason, path, requestId);
+    }
     end(statusHeaders(reason));
     if (isClientsFault(reason)) options.onRefused();
   };

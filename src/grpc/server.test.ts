@@ -165,6 +165,24 @@ test("tells the log, not the client, what went wrong inside", async () => {
   expect(String(unexpected)).toContain("secret");
 });
 
+test("names a call that failed inside by a request id, to the client and to the log", async () => {
+  const logged: string[] = [];
+  const { client } = await serve({ onUnexpected: (_reason, _path, id) => void logged.push(id) });
+  const idOf = async (sent?: string) => {
+    const metadata = new Metadata();
+    if (sent !== undefined) metadata.set("x-request-id", sent);
+    const error = await new Promise<ServiceError | null>((resolve) => {
+      client.makeUnaryRequest(...wire(unary), ask("crash"), metadata, resolve);
+    });
+    return error?.metadata.get("x-request-id")[0];
+  };
+
+  expect(await idOf("mine")).toBe("mine");
+  const made = await idOf();
+  expect(made).toMatch(/^[0-9a-f-]{36}$/);
+  expect(logged).toEqual(["mine", made]);
+});
+
 test("knows the methods that it serves", async () => {
   const { client } = await serve();
 

@@ -34,7 +34,8 @@ export interface GrpcServerOptions {
   /** How long a client may be silent when it has to send or read, in ms. */
   readonly waitLimitMs?: number;
   readonly around?: Around;
-  readonly onUnexpected?: (reason: unknown, path: string) => void;
+  /** Called with errors that are no Fault, and the id that the answer gives the call. */
+  readonly onUnexpected?: (reason: unknown, path: string, requestId: string) => void;
   /** Called when a client's connection has closed, with the `peer` of its calls; not while the server stops. */
   readonly onClosed?: (peer: string) => void;
   readonly keepAliveMs?: number;

@@ -32,8 +32,10 @@ export class ServerUnreachable extends Fault {
 export function failureOf(status: number, body: string): ApiFailure {
   const parsed = Failure.safeParse(jsonOr(body, undefined));
   if (parsed.success) {
-    const { code, message, problems } = parsed.data.error;
-    return new ApiFailure(status, codeOf(code), message, problems ?? []);
+    const { code, message, problems, requestId } = parsed.data.error;
+    const where =
+      requestId === undefined ? "" : ` (the log of the server has more: request ${requestId})`;
+    return new ApiFailure(status, codeOf(code), `${message}${where}`, problems ?? []);
   }
   const excerpt = body.trim().slice(0, 200);
   const message = `the server answered ${status}${excerpt === "" ? "" : `: ${excerpt}`}`;

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { allEndpoints } from "#api/endpoints/all-endpoints.ts";
 import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
+import { requestIdFrom, requestIdHeader } from "#core/request-id.ts";
 import { retryAfterMsOf, retryAfterSeconds } from "#core/too-many-requests.ts";
 import { holdsToken } from "#sign-in/token-in-address.ts";
 import type { AllHandlers } from "../handlers/all-handlers.ts";
@@ -56,10 +57,13 @@ export function httpApp({
   limits,
 }: HttpAppOptions): Hono {
   const app = new Hono();
+  const logsRequests = logger.isLevelEnabled("debug");
 
   // Before the host is checked, because probes use any address of the server.
   app.route("/", healthRoutes(readiness));
   app.use(async (c, next) => {
+    c.set("requestId", requestIdFrom(c.req.header(requestIdHeader)));
+    const begun = performance.now();
     if (!isOurHost(c.req.header("host"), host, farm.publicHost)) {
       throw new Fault(
         "permission_denied",
@@ -75,6 +79,13 @@ export function httpApp({
     await next();
     // Not with `c.header`, which copies the complete response at each call; that costs more than all other work here.
     const { headers } = c.res;
+    const requestId = c.get("requestId");
+    headers.set(requestIdHeader, requestId);
+    if (logsRequests) {
+      const { method, path } = c.req;
+      const ms = Math.round(performance.now() - begun);
+      logger.debug({ requestId, method, path, status: c.res.status, ms }, "a request was answered");
+    }
     headers.set("x-content-type-options", "nosniff");
     headers.set("referrer-policy", "same-origin");
     headers.set("x-frame-options", "DENY");
@@ -126,8 +137,14 @@ export function httpApp({
     if (status === 401) c.header("www-authenticate", "Bearer");
     const retryAfterMs = retryAfterMsOf(error);
     if (retryAfterMs !== undefined) c.header("retry-after", retryAfterSeconds(retryAfterMs));
-    if (status >= 500) logger.error({ err: error, path: c.req.path }, "a request failed");
-    return c.json(body, status as 500);
+    // Undefined for requests to the routes before the middleware that sets it.
+    const known: string | undefined = c.get("requestId");
+    const requestId = known ?? requestIdFrom(undefined);
+    c.header(requestIdHeader, requestId);
+    if (status < 500) return c.json(body, status as 400);
+    logger.error({ err: error, path: c.req.path, requestId }, "a request failed");
+    // The log says what the answer leaves out; the id finds the line.
+    return c.json({ error: { ...body.error, requestId } }, status as 500);
   });
   return app;
 }

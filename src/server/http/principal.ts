@@ -8,6 +8,8 @@ import { addressOf } from "./requester-of.ts";
 
 declare module "hono" {
   interface ContextVariableMap {
+    /** The id of the request, in its answer and in the log. */
+    requestId: string;
     principal: Principal;
     /** Identifies the caller again. */
     identify: () => Promise<Principal>;
