@@ -61,7 +61,9 @@ export function packagesIn(lock: string): readonly Package[] {
     const { version = "", license } = entry;
     if (license === undefined)
       throw new Error(`${name} ${version} states no licence; look at its files, and replace it`);
-    const isDevelopment = entry.dev === true || entry.devOptional === true;
+    // The SDK of OpenTelemetry is installed for development, and is part of the package (decision 156).
+    const isBundled = path.startsWith("node_modules/@opentelemetry/");
+    const isDevelopment = !isBundled && (entry.dev === true || entry.devOptional === true);
     const key = `${name} ${version}`;
     const other = found.get(key);
     found.set(key, {

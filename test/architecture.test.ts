@@ -7,6 +7,8 @@ const mayImport: Record<string, readonly string[]> = {
   proto: [],
   // Fair order among connections, and limits of concurrency.
   scheduling: ["core"],
+  // Spans of OpenTelemetry.
+  tracing: ["core"],
   // Locks, and processes on this machine; used by all modules that start processes.
   machine: ["core"],
   api: ["core"],
@@ -15,7 +17,8 @@ const mayImport: Record<string, readonly string[]> = {
   access: ["core", "machine", "db", "proto"],
   // `machine` for the program that syncs a file system.
   cas: ["core", "scheduling", "machine", "proto"],
-  grpc: ["core", "scheduling", "proto", "cas"],
+  // `tracing`: calls carry the span of the work that makes them.
+  grpc: ["core", "scheduling", "proto", "cas", "tracing"],
   // Calls to other hosts: which addresses they may have.
   outgoing: ["core"],
   // `machine` to sync new mirrors.
@@ -61,6 +64,7 @@ const mayImport: Record<string, readonly string[]> = {
     "actions",
     "execution",
     "proto",
+    "tracing",
   ],
   // Backfills and bisections: they use the module `graphs`, which does not depend on them.
   searches: ["core", "api", "db", "access", "git", "execution", "graphs"],
@@ -94,6 +98,7 @@ const mayImport: Record<string, readonly string[]> = {
     "commit-index",
     "grpc",
     "proto",
+    "tracing",
   ],
   // The syntax of `.grange/*.yml`, and the catalog of jobs that is made from it: no database.
   definitions: ["core", "scheduling", "api", "cas", "git", "images"],
@@ -101,7 +106,17 @@ const mayImport: Record<string, readonly string[]> = {
   init: ["core", "git"],
   // Registries of container images.
   images: ["core", "outgoing"],
-  worker: ["core", "outgoing", "images", "scheduling", "machine", "cas", "proto", "grpc"],
+  worker: [
+    "core",
+    "outgoing",
+    "images",
+    "scheduling",
+    "machine",
+    "cas",
+    "proto",
+    "grpc",
+    "tracing",
+  ],
   // A small client of the Remote Execution API; the demo uses it.
   "build-client": ["core", "cas", "proto", "grpc"],
   // Sessions of people, and their sign-in at identity providers.
@@ -143,6 +158,7 @@ const mayImport: Record<string, readonly string[]> = {
     "backup",
     "proto",
     "grpc",
+    "tracing",
   ],
   // Runs jobs of a checkout on this machine as a worker does, without a farm.
   "local-run": [
@@ -188,6 +204,7 @@ const mayImport: Record<string, readonly string[]> = {
     // To check the digests of blobs that a command reads, and to decode trees of inputs.
     "cas",
     "proto",
+    "tracing",
   ],
 };
 
@@ -218,6 +235,7 @@ const ownerOf: Record<string, string> = {
   worker: "execution",
   execution: "execution",
   execution_attempt: "execution",
+  execution_span: "execution",
   expected_duration: "execution",
   expected_duration_mark: "execution",
   drain: "execution",
@@ -294,9 +312,11 @@ const ownerOf: Record<string, string> = {
   branch_catalog: "graphs",
   branch_definition: "graphs",
   graph: "graphs",
+  graph_span: "graphs",
   retention_rule: "graphs",
   retention_hold: "graphs",
   retention_age: "server",
+  store_round: "server",
   job: "graphs",
   edge: "graphs",
   approximation: "graphs",

@@ -21,6 +21,7 @@ export const navigation = [
       "docs/workers.md",
       "docs/containers.md",
       "docs/services.md",
+      "docs/observability.md",
       "docs/autoscaling.md",
       "docs/object-storage.md",
       "docs/backup.md",

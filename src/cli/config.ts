@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
+import { parseTraceparent } from "#core/span-place.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { readClientCertificate } from "#grpc/client-certificate.ts";
 import { variablesOfForgeSecrets } from "#server/forge/config.ts";
@@ -63,6 +64,8 @@ const CliConfig = z.object({
   path: z.string().default("/usr/local/bin:/usr/bin:/bin"),
   /** https://no-color.org: any non-empty value. */
   noColor: z.boolean(),
+  /** The span of OpenTelemetry in which this command runs. */
+  traceparent: z.string().optional(),
   terminal: z.string().default(""),
 });
 export type CliConfig = z.infer<typeof CliConfig>;
@@ -100,6 +103,7 @@ function parsedConfig(env: NodeJS.ProcessEnv): CliConfig {
     kubernetesApi: kubernetesApi(env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"]),
     path: env["PATH"] || undefined,
     noColor: (env["NO_COLOR"] ?? "") !== "",
+    traceparent: parseTraceparent(env["TRACEPARENT"]) && env["TRACEPARENT"],
     terminal: env["TERM"],
   });
   if (parsed.success) return parsed.data;

@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from "pino";
+import { activeSpan } from "#tracing/active-span.ts";
 
 export interface ProcessLogger {
   readonly logger: Logger;
@@ -9,7 +10,10 @@ export interface ProcessLogger {
 /** JSON lines to stderr, for a process that a person or `grange up` started. */
 export function processLogger(level: string, name: string): ProcessLogger {
   const stderr = destination({ dest: 2, sync: false });
-  const logger = pino({ level, base: { name, pid: process.pid } }, stderr as DestinationStream);
+  const logger = pino(
+    { level, base: { name, pid: process.pid }, mixin: placeInTrace },
+    stderr as DestinationStream,
+  );
   return {
     logger,
     flush() {
@@ -20,4 +24,10 @@ export function processLogger(level: string, name: string): ProcessLogger {
       }
     },
   };
+}
+
+/** Names the span of the work that writes a line, so that lines are found by their trace. */
+function placeInTrace(): object {
+  const span = activeSpan();
+  return span === undefined ? {} : { traceId: span.place.traceId, spanId: span.place.spanId };
 }

@@ -1,11 +1,17 @@
 import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
+import { readTracingVariables } from "#tracing/config.ts";
+import { openTracing } from "#tracing/open-tracing.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import { exitCodes } from "./exit-code.ts";
 import { type ProcessLogger, processLogger } from "./process-logger.ts";
 import { stopRequest } from "./stop-request.ts";
+import { builtVersion } from "./version-text.ts";
 
 interface ServiceOptions {
-  readonly name: string;
+  readonly kind: "server" | "worker" | "granary";
+  /** Its name in the log; default: its kind. */
+  readonly name?: string | undefined;
   readonly logLevel: string;
   readonly endWithParent?: boolean;
 }
@@ -21,11 +27,15 @@ type Ending = Service & { readonly over?: Promise<string>; readonly failed?: Pro
  */
 export async function runService<Started extends Ending>(
   options: ServiceOptions,
-  start: (logger: ProcessLogger["logger"]) => Promise<Started>,
+  start: (
+    logger: ProcessLogger["logger"],
+    /** Undefined unless the variables of OpenTelemetry ask for it. */
+    tracing: Tracing | undefined,
+  ) => Promise<Started>,
   ready: (started: Started) => object,
 ): Promise<never> {
   const wanted = stopRequest(options.endWithParent === true);
-  const { logger, flush } = processLogger(options.logLevel, options.name);
+  const { logger, flush } = processLogger(options.logLevel, options.name ?? options.kind);
   const end = (exitCode: number): never => {
     flush();
     process.exit(exitCode);
@@ -36,8 +46,11 @@ export async function runService<Started extends Ending>(
       end(exitCodes.failed);
     });
   let started: Started;
+  let tracing: Tracing | undefined;
   try {
-    started = await start(logger);
+    const about = { service: `grange-${options.kind}`, version: builtVersion, logger };
+    tracing = await openTracing(about, readTracingVariables());
+    started = await start(logger, tracing);
   } catch (reason) {
     logger.fatal({ err: reason }, "could not start");
     say({ ready: false, error: { message: messageOf(reason) } });
@@ -54,6 +67,7 @@ export async function runService<Started extends Ending>(
   logger[exitCode === exitCodes.ok ? "info" : "fatal"]({ why }, "stopping");
   try {
     await started.stop();
+    await tracing?.stop();
   } catch (reason) {
     logger.error({ err: reason }, "did not stop cleanly");
     return end(exitCodes.failed);

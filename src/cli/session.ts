@@ -39,8 +39,8 @@ export async function inSession(
     const token =
       (await tokenFor(options.tokenFile, config.token)) ??
       (await ownerTokenFor(serverUrl, config.dataDir, process.cwd()));
-    const { ca, clientCertificate } = config;
-    const api = apiClient(serverUrl, { token, ca, clientCertificate });
+    const { ca, clientCertificate, traceparent } = config;
+    const api = apiClient(serverUrl, { token, ca, clientCertificate, traceparent });
     process.exitCode = await work({ config, terminal, api });
   } catch (reason) {
     process.exitCode = await report(reason, options, terminal);

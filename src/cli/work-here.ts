@@ -172,8 +172,8 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
   const { readClientCertificate } = await import("#grpc/client-certificate.ts");
   const { startWorker } = await import("#worker/start-worker.ts");
   return runService(
-    { name: "worker", ...given },
-    async (logger) => {
+    { ...given, kind: "worker" },
+    async (logger, tracing) => {
       // All code is loaded at this point, while the farm's server was starting.
       const options =
         given.farmFromStdin === true ? { ...given, ...(await farmFromStdin()) } : given;
@@ -215,6 +215,7 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
       return startWorker(
         await hideFarmData(await asItself(config, options.enrol), options),
         logger,
+        tracing,
       );
     },
     () => ({}),

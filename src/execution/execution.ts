@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Digest } from "#core/digest.ts";
 import type { Platform } from "#core/platform.ts";
+import type { SpanPlace } from "#core/span-place.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { ChosenSize } from "./sizing/size-class-roles.ts";
 
@@ -58,6 +59,8 @@ export interface ExecutionRequest {
   readonly doNotCache: boolean;
   /** Used for the order of the queue and on pages; unknown when absent. */
   readonly expectedDurationMs?: number;
+  /** Its place in a trace; absent when it is not traced. An equal execution in flight keeps its own. */
+  readonly span?: SpanPlace | undefined;
 }
 
 /** Each state has exactly the fields that are valid in that state. */

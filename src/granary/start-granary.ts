@@ -9,6 +9,7 @@ import type { Service } from "#core/service.ts";
 import { openGit } from "#git/run-git.ts";
 import { takeLock, untilLost } from "#machine/holder-lock.ts";
 import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import { openBuilds } from "./builds/open-builds.ts";
 import { endpointPath, type GranaryConfig, lockPath, ownVariables } from "./config.ts";
 import { writeEndpoint } from "./endpoint.ts";
@@ -70,7 +71,11 @@ const closedFolders = [
  * The parts are opened in the order of their dependencies and stopped in reverse; when one cannot be opened, those
  * before it are stopped.
  */
-export async function startGranary(config: GranaryConfig, logger: Logger): Promise<RunningGranary> {
+export async function startGranary(
+  config: GranaryConfig,
+  logger: Logger,
+  tracing?: Tracing,
+): Promise<RunningGranary> {
   const { dataDirectory, socketPath, limitBytes } = config;
   const opened: Service[] = [];
   const keep = <T extends Service>(service: T): T => {
@@ -202,6 +207,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         relay: connected?.relay,
         mostEntryBytes,
         logger,
+        tracing,
       }),
     );
     let requestStop = (_why: string) => {};

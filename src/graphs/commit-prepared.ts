@@ -11,6 +11,7 @@ import { insertChunkedRun } from "./chunks/chunked-run.store.ts";
 import { nextBatches } from "./chunks/share-items.ts";
 import { urgencyOf } from "./graph-priority.store.ts";
 import { insertRuns, type NewRun } from "./insert-runs.store.ts";
+import { spanOfExecutionOf } from "./job-span.ts";
 import { wakeServerJobs } from "./kinds/server-job.store.ts";
 import type { Prepared } from "./prepare-job.ts";
 import { graphEventsOf } from "./queue-events.ts";
@@ -147,6 +148,7 @@ function requestOf({ job, prepared }: PreparedJob): ExecutionRequest | undefined
     owner: job.submittedBy,
     timeoutMs: built.timeoutMs,
     doNotCache: false,
+    span: spanOfExecutionOf(job, job.traceId),
   };
 }
 

@@ -39,6 +39,8 @@ const ReadyJob = z.object({
   priority: z.number(),
   /** Whether it is in the top class, which nothing overtakes. */
   top: z.boolean(),
+  /** The trace of the graph; null when it is not traced. */
+  traceId: z.string().nullable(),
   /** The jobs that it waited for, and the run of each that it uses. */
   inputRuns: z.record(z.string(), z.number()),
   /** Those jobs whose outputs may be missing: they were waived, or skipped as good. */
@@ -96,6 +98,7 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
              graph.submitted_by as "submittedBy",
              -- least() passes over the null of no cap.
              least(graph.priority + taken.priority, graph.priority_cap) as priority, graph.top,
+             (select trace_id from graph_span where graph_span.graph_id = graph.id) as "traceId",
              coalesce((
                select jsonb_object_agg(source.name, source.runs)
                from edge join job as source on source.graph_id = edge.graph_id and source.name = edge.on_job

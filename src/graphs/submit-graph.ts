@@ -9,6 +9,11 @@ import { planSubmission } from "./submitting/plan-submission.ts";
 import { resolveSubmission } from "./submitting/resolve-submission.ts";
 import { type StoredSubmission, storeSubmission } from "./submitting/store-submission.ts";
 import type { GraphOrigin, SubmissionServices } from "./submitting/submission.ts";
+import {
+  asSubmissionStep,
+  endWithoutGraph,
+  submissionTrace,
+} from "./submitting/submission-trace.ts";
 
 /**
  * Plans the graph of a commit and stores it; it then runs.
@@ -29,8 +34,22 @@ export async function submitGraph(
   const known = request.id === undefined ? undefined : await graphSummary(db, id);
   if (known !== undefined) return { graph: known, isNew: false };
 
-  const authorised = await authoriseSubmission(services, { id, request, by, origin });
-  const resolved = await resolveSubmission(services, authorised);
-  const planned = await planSubmission(services, resolved);
-  return storeSubmission(db, planned);
+  const trace = submissionTrace(services.tracing, origin.traceparent);
+  const asStep = <T>(name: string, work: () => Promise<T>) => asSubmissionStep(trace, name, work);
+  const submission = { id, request, by, origin, trace };
+  try {
+    const authorised = await asStep("fetch commit", () =>
+      authoriseSubmission(services, submission),
+    );
+    const resolved = await asStep("read definitions", () =>
+      resolveSubmission(services, authorised),
+    );
+    const planned = await asStep("plan", () => planSubmission(services, resolved));
+    const stored = await asStep("store graph", () => storeSubmission(db, planned));
+    if (!stored.isNew) endWithoutGraph(trace, "existed");
+    return stored;
+  } catch (reason) {
+    endWithoutGraph(trace, "rejected");
+    throw reason;
+  }
 }

@@ -13,6 +13,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
+import { activeTraceparent } from "#tracing/active-span.ts";
 import { type ClientCall, openCall } from "./client-call.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import type { Payload } from "./frame.ts";
@@ -150,9 +151,15 @@ export class GrpcChannel implements Service {
     options.signal?.throwIfAborted();
     const session = await this.#connection.session();
     options.signal?.throwIfAborted();
+    const traceparent = activeTraceparent();
     return openCall(session, {
       path: pathOf(method),
-      metadata: { ...(this.#options.metadata?.() ?? noMetadata), ...options.metadata },
+      metadata: {
+        ...(this.#options.metadata?.() ?? noMetadata),
+        ...options.metadata,
+        // Last: a relayed call has the header of its client.
+        ...(traceparent === undefined ? undefined : { traceparent }),
+      },
       timeoutMs: options.timeoutMs,
       maxMessageBytes: this.#options.maxMessageBytes ?? 4 * 1_048_576 + 65_536,
       onHeaders: options.onHeaders,

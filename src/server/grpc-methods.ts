@@ -40,6 +40,7 @@ import { noteWorkerOffence } from "./note-worker-offence.ts";
 import type { RequestLimits } from "./request-limits/request-limits.ts";
 import { requireMayBegin } from "./require-may-begin.ts";
 import type { Services } from "./services.ts";
+import { executionSpans } from "./tracing/execution-spans.ts";
 
 /** For actions that name no timeout of their own. */
 const defaultTimeoutMs = 60 * 60_000;
@@ -144,6 +145,7 @@ export function grpcMethods(
         },
         tokens: services.jobTokens,
         pulled: (ms) => services.imagePulls.pulled(ms),
+        spans: services.tracing && executionSpans(db, services.tracing, logger),
       }),
     ],
     methodRights,

@@ -18,6 +18,8 @@ import { peerOf } from "#grpc/read-in-turns.ts";
 import { grpcServer } from "#grpc/server.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
 import { shortWork } from "#scheduling/take-turns.ts";
+import { tracedCalls, tracedRequests } from "#tracing/traced-calls.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import { faultToHttp } from "./http/fault-to-http.ts";
 import { requesterAddress } from "./request-limits/requester-address.ts";
 
@@ -36,6 +38,7 @@ interface ListenOptions {
   /** Called when the connection of a gRPC client has closed, with the `peer` of its calls. */
   readonly onClosed?: (peer: string) => void;
   readonly logger: Logger;
+  readonly tracing?: Tracing | undefined;
   /** When present, the port speaks TLS only. */
   readonly identity?: (() => TlsIdentity) | undefined;
   /** Created when the port is known. */
@@ -59,34 +62,39 @@ const smallBytes = 65_536;
 
 /** Opens the one port for HTTP/1.1 and gRPC. No request is answered before all parts are ready. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { host, logger, graceMs } = options;
+  const { host, logger, graceMs, tracing } = options;
+  const around = tracedCalls(tracing);
   const grpc = grpcServer({
     methods: options.methods,
     ...(options.onClosed === undefined ? {} : { onClosed: options.onClosed }),
     graceMs,
+    ...(around === undefined ? {} : { around }),
     ...(options.messageMemory === undefined
       ? {}
       : { maxSharedBytes: options.messageMemory, maxHeldBytes: options.messageMemory }),
     callerOf: (address) => requesterAddress(address, undefined),
-    onUnexpected: (err, path) => logger.error({ err, path }, "a call failed"),
+    onUnexpected: (err, path, requestId) => logger.error({ err, path, requestId }, "a call failed"),
   });
   let answer: ReturnType<typeof getRequestListener> | undefined;
   const http = createHttpServer(
     { keepAliveTimeout: keepAliveMs, requestTimeout: wholeRequestMs },
-    (request, response) => {
+    tracedRequests(tracing, (request, response) => {
       tellIfShort(request, response);
       if (answer === undefined || options.caches(request, response)) return;
       giveUpSlowBody(request);
       void answer(request, response);
-    },
+    }),
   );
   http.on("clientError", refuseMalformed);
-  http.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    if (answer === undefined || options.caches(request, response, true)) return;
-    giveUpSlowBody(request);
-    response.writeContinue();
-    void answer(request, response);
-  });
+  http.on(
+    "checkContinue",
+    tracedRequests(tracing, (request, response) => {
+      if (answer === undefined || options.caches(request, response, true)) return;
+      giveUpSlowBody(request);
+      response.writeContinue();
+      void answer(request, response);
+    }),
+  );
   const port = onePort(http, grpc.http2, { identity: options.identity });
 
   await new Promise<void>((resolve, reject) => {

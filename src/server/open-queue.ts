@@ -12,6 +12,7 @@ import { sizeClassAnalyzer } from "#size-classes/analyzer.ts";
 import { learning } from "#size-classes/learning.ts";
 import { offeredClasses } from "#size-classes/offered-classes.ts";
 import { settingsView } from "#size-classes/settings-view.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import type { ServerConfig } from "./config.ts";
 import type { Keep } from "./keep-services.ts";
 import { queueHooks } from "./queue-hooks.ts";
@@ -26,6 +27,7 @@ export async function openQueue(parts: {
   readonly inputs: CommitInputReader;
   readonly scaling: ServerConfig["scaling"];
   readonly cacheUse: CacheUse;
+  readonly tracing: Tracing | undefined;
   readonly keep: Keep;
 }) {
   const { db, clock, logger, idle, treesOf, inputs, keep } = parts;
@@ -43,6 +45,7 @@ export async function openQueue(parts: {
         treesOf,
         () => observations.soon(),
         () => inputs.doubt(),
+        parts.tracing,
       ),
       analyzer: sizeClassAnalyzer({
         db,

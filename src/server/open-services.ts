@@ -14,6 +14,7 @@ import { openForgeReaders } from "#forge/readers/forge-readers.ts";
 import { defaultUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes, labTimesFor } from "#perf/lab-times.ts";
 import { desiredWorkersService } from "#size-classes/desired-workers-service.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import { sendToAlarmWebhook } from "./alarm-webhook.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
@@ -78,6 +79,7 @@ export async function openServices(
     SignInConfig,
   directory: DataDirectory,
   logger: Logger,
+  tracing?: Tracing,
 ): Promise<Services> {
   const opened: Service[] = [];
   const keep = <S extends Service>(service: S): S => {
@@ -133,6 +135,7 @@ export async function openServices(
       inputs,
       scaling,
       cacheUse: stored.cacheUse,
+      tracing,
       keep,
     });
     const { queue, operations } = queued;
@@ -153,6 +156,7 @@ export async function openServices(
       isWatched,
       pricePerWorkerMinute,
       webhooks: config.webhooks,
+      tracing,
       keep,
     });
     const times = labTimesFor(config.benchmarkLeaseMs ?? labTimes.leaseMs);
@@ -200,6 +204,7 @@ export async function openServices(
       ...(await openSignIn({ db, clock, logger, forgeReaders }, config)),
       forgeReaders,
       logger,
+      tracing,
       farmKey,
       secrets,
       identityKeys: openIdentityKeys(db, secretsKey),

@@ -3,6 +3,7 @@ import { recordActionResult } from "#actions/action-cache.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
 import { missingBlobsOf } from "#actions/result-blobs.ts";
 import { together } from "#db/together.ts";
+import { spansOfExecutions } from "#execution/execution-span.store.ts";
 import type { QueueHooks } from "#execution/queue-hooks.ts";
 import { executionsWantedByRuns } from "#graphs/cancel.store.ts";
 import type { GraphId } from "#graphs/graph-id.ts";
@@ -12,6 +13,8 @@ import { executionsWantedByOperations } from "#invocations/operation.store.ts";
 import { noteOperationEnds } from "#invocations/pages/operation-ends.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { noteObservations } from "#size-classes/observation.store.ts";
+import type { Tracing } from "#tracing/tracing.ts";
+import { spansOfExecution } from "./tracing/spans-of-execution.ts";
 
 /**
  * The farm's reactions to changed executions: it stores results and advances graphs.
@@ -25,6 +28,7 @@ export function queueHooks(
   taught: () => void = () => {},
   /** Called when inputs of an execution were missing in the store. */
   inputsLost: () => void = () => {},
+  tracing?: Pick<Tracing, "record">,
 ): QueueHooks {
   return {
     missingOutputs: (result, digestFunction, project) =>
@@ -59,7 +63,12 @@ export function queueHooks(
     async onFinished(tx, finished, served) {
       if (finished.some(({ missingInputs }) => missingInputs.length > 0)) inputsLost();
       const teaching = finished.filter(({ outcome }) => outcome !== "cancelled");
-      await together([
+      const [spans = []] = await together([
+        tracing &&
+          spansOfExecutions(
+            tx,
+            finished.map(({ id }) => id),
+          ),
         noteOperationEnds(tx, finished),
         onExecutionsFinished(tx, finished, served as readonly GraphId[] | undefined),
         noteObservations(
@@ -67,7 +76,15 @@ export function queueHooks(
           teaching.map(({ id }) => id),
         ),
       ]);
-      return teaching.length > 0 ? taught : undefined;
+      if (teaching.length === 0 && spans.length === 0) return undefined;
+      return () => {
+        if (teaching.length > 0) taught();
+        for (const span of spans) {
+          const execution = finished.find(({ id }) => id === span.id);
+          if (execution !== undefined)
+            for (const each of spansOfExecution(execution, span)) tracing?.record(each);
+        }
+      };
     },
 
     async onProgress(tx, progress) {

@@ -31,6 +31,7 @@ import type { OperationService } from "#invocations/operation-service.ts";
 import type { LabTimes } from "#perf/lab-times.ts";
 import type { SourceService } from "#perf/requests/source-service.ts";
 import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import type { OpenForges } from "./forge/open-forges.ts";
 import type { ImagePulls } from "./image-pulls.ts";
 import type { JobTokens } from "./job-tokens.ts";
@@ -48,6 +49,8 @@ export interface Services extends Service {
   readonly callers: CallerRegistry;
   readonly signIn: SignInModule;
   readonly logger: Logger;
+  /** Undefined without tracing. */
+  readonly tracing: Tracing | undefined;
   /** The farm's signing key. */
   readonly farmKey: FarmKey;
   /** The secrets of runs. */

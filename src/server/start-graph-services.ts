@@ -17,8 +17,10 @@ import type { InProject } from "#graphs/project-of-jobs.ts";
 import type { RepositoryAccess } from "#graphs/repository-access.ts";
 import type { ResolveImage } from "#graphs/resolved-image.ts";
 import { startSearchLoop } from "#searches/search-loop.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import type { ServerConfig } from "./config.ts";
 import type { Keep } from "./keep-services.ts";
+import { sendGraphSpans } from "./tracing/send-graph-spans.ts";
 
 interface GraphServiceParts {
   readonly db: Db;
@@ -37,13 +39,14 @@ interface GraphServiceParts {
   readonly isWatched: (repository: string) => Promise<boolean>;
   readonly pricePerWorkerMinute: number;
   readonly webhooks: ServerConfig["webhooks"];
+  readonly tracing: Tracing | undefined;
   readonly keep: Keep;
 }
 
 /** Starts the services that fill templates, run graphs and server jobs, and search for commits. */
 export async function startGraphServices(parts: GraphServiceParts) {
   const { db, clock, logger, idle, storesOf, inProject, inputs, queue, secrets, keep } = parts;
-  const { git, mirrors, access, isWatched, pricePerWorkerMinute } = parts;
+  const { git, mirrors, access, isWatched, pricePerWorkerMinute, tracing } = parts;
   const evaluator = keep(new TemplateEvaluator());
   keep(
     await startGraphRunner({
@@ -95,7 +98,9 @@ export async function startGraphServices(parts: GraphServiceParts) {
       pricePerWorkerMinute,
       logger,
       idle,
+      tracing,
     }),
   );
+  if (tracing !== undefined) keep(await sendGraphSpans({ db, logger, idle, tracing }));
   return { evaluator, cache };
 }

@@ -10,6 +10,7 @@ import { executionChannel, logChannel } from "#execution/notify.store.ts";
 import { untilLost } from "#machine/holder-lock.ts";
 import { noteSecretFiles } from "#machine/secret-files.ts";
 import { benchmarkChannel } from "#perf/channels.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import { addressToGive } from "./address-to-give.ts";
 import { bindFarm } from "./bind-farm.ts";
 import { certificateFiles, openCertificate } from "./certificate.ts";
@@ -45,7 +46,11 @@ export interface RunningServer extends Service {
 const cacheIdleMs = 60_000;
 
 /** Starts a server: it answers when this resolves, and all resources are released when this throws. */
-export async function startServer(config: ServerConfig, logger: Logger): Promise<RunningServer> {
+export async function startServer(
+  config: ServerConfig,
+  logger: Logger,
+  tracing?: Tracing,
+): Promise<RunningServer> {
   const opened: Service[] = [];
   const keep = <S extends Service>(service: S): S => {
     opened.push(service);
@@ -69,7 +74,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     const lost = untilLost(directory.lost, `the data directory ${directory.path}`);
     await noteSecretFiles(directory.path, secretFilesIn(config));
     const limits = openRequestLimits(config.requestLimits);
-    const unlimited = keep(await openServices(config, directory, logger));
+    const unlimited = keep(await openServices(config, directory, logger, tracing));
     const services = { ...unlimited, callers: limitWrongTokens(unlimited.callers, limits) };
     await initialiseAccess(services, config, logger);
     const feeds = {
@@ -100,6 +105,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         identity: certificate && (() => certificate.identity()),
         methods: grpcMethods(services, feeds.logs, logger, limits),
         onClosed: (peer) => services.notes.closed(peer),
+        tracing,
         caches: cachesOf(services, config, logger, limits),
         app: (port) =>
           httpApp({

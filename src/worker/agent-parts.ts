@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Tracing } from "#tracing/tracing.ts";
 import type { WorkerConfig } from "./config.ts";
 import type { ActionExecutor } from "./execute-action.ts";
 import type { FarmConnection } from "./farm-connection.ts";
@@ -19,4 +20,6 @@ export interface AgentParts {
   /** Returns the container images on the disk, by `imageKeyOf`, those used last first. */
   readonly images: () => Promise<readonly string[]>;
   readonly logger: Logger;
+  /** Undefined without tracing. */
+  readonly tracing?: Pick<Tracing, "record"> | undefined;
 }

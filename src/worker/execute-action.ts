@@ -16,6 +16,7 @@ import {
   Outcome,
   type Work,
 } from "#proto/grange/worker/v1/worker_pb.ts";
+import { activeTraceparent } from "#tracing/active-span.ts";
 import { ActionImages } from "./action-images.ts";
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
 import { countingFetches, type Fetched } from "./counting-fetches.ts";
@@ -183,7 +184,11 @@ export class ActionExecutor {
       image?.environment,
     );
     if (secrets !== undefined) environment.set("GRANGE_SECRETS", secretsPlace);
-    for (const [name, value] of variablesOfToken(request.token, this.#settings.farmAddress?.())) {
+    for (const [name, value] of variablesOfToken(
+      request.token,
+      this.#settings.farmAddress?.(),
+      activeTraceparent(),
+    )) {
       environment.set(name, value);
     }
     const { workingDirectory } = request.command;

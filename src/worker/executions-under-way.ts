@@ -13,9 +13,11 @@ import type { AgentParts } from "./agent-parts.ts";
 import type { Changes } from "./changes.ts";
 import type { Executed } from "./execute-action.ts";
 import { finishedWithoutProcess } from "./finished-message.ts";
+import type { CapturedLog } from "./logs/captured-log.ts";
 import { LogStream } from "./logs/stream-log.ts";
 import type { StopReason } from "./run-process.ts";
 import { leaseKey } from "./spool.ts";
+import { asWorkerSpans } from "./worker-spans.ts";
 
 const recentCount = 8;
 
@@ -24,6 +26,11 @@ const recentCount = 8;
  * In ms.
  */
 const tooShortToSayMs = 25;
+
+type UnderWayParts = Pick<
+  AgentParts,
+  "farm" | "executor" | "reporter" | "retryWindow" | "logger" | "tracing"
+>;
 
 interface Running {
   readonly lease: Lease;
@@ -37,7 +44,7 @@ interface Reporting {
 
 /** The executions that a worker has started: those that run, and those whose results are being sent. */
 export class ExecutionsUnderWay {
-  readonly #parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "retryWindow" | "logger">;
+  readonly #parts: UnderWayParts;
   readonly #running = new Map<string, Running>();
   readonly #reporting = new Map<string, Reporting>();
   readonly #changes: Changes;
@@ -47,7 +54,7 @@ export class ExecutionsUnderWay {
   #noRoom: string | undefined;
 
   constructor(
-    parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "retryWindow" | "logger">,
+    parts: UnderWayParts,
     /** Gets the end of each process and of each report. */
     changes: Changes,
     slotFreed: () => void,
@@ -114,7 +121,7 @@ export class ExecutionsUnderWay {
   }
 
   async run(work: Work, lease: Lease): Promise<void> {
-    const { farm, executor, logger } = this.#parts;
+    const { farm, executor, logger, tracing } = this.#parts;
     const key = leaseKey(lease);
     const running: Running = { lease, stop: new AbortController() };
     this.#running.set(key, running);
@@ -125,16 +132,19 @@ export class ExecutionsUnderWay {
     const reported = new Promise<void>((resolve) => (tellReported = resolve));
     let tellSent = () => {};
     const sent = new Promise<void>((resolve) => (tellSent = resolve));
-    const executed = await executor.execute(work, farm.blobs(work.project), {
+    const watch = {
       stop: running.stop.signal,
-      started: (stdout) => {
+      started: (stdout: CapturedLog) => {
         log = new LogStream(stdout, lease, farm);
         const at = timestampNow();
         saying = setTimeout(() => this.#sayStarted(lease, at), tooShortToSayMs);
       },
       reported,
       sent,
-    });
+    };
+    const executed = await asWorkerSpans(tracing, work, () =>
+      executor.execute(work, farm.blobs(work.project), watch),
+    );
     clearTimeout(saying);
     this.#remember(executed, performance.now() - begun);
     // The slot is free while the result is being sent; the lease is extended until the result has arrived.

@@ -4,6 +4,7 @@ import { backoffMs } from "#core/backoff.ts";
 import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import type { WorkerConfig } from "./config.ts";
 import type { FarmConnection } from "./farm-connection.ts";
 import { grpcFarmConnection } from "./grpc-farm-connection.ts";
@@ -15,8 +16,12 @@ export interface Worker extends Service {
 }
 
 /** Starts a worker in this process. The worker is ready when this resolves, even if the farm is still unreachable. */
-export function startWorker(config: WorkerConfig, logger: Logger): Promise<Worker> {
-  return startWorkerOn(grpcFarmConnection(config), config, logger);
+export function startWorker(
+  config: WorkerConfig,
+  logger: Logger,
+  tracing?: Tracing,
+): Promise<Worker> {
+  return startWorkerOn(grpcFarmConnection(config), config, logger, tracing);
 }
 
 /**
@@ -29,9 +34,10 @@ export async function startWorkerOn(
   farm: FarmConnection,
   config: WorkerConfig,
   logger: Logger,
+  tracing?: Tracing,
 ): Promise<Worker> {
   const identity = { workerName: config.name, instanceId: randomUUID() };
-  const open = () => openSession({ farm, config, identity, logger });
+  const open = () => openSession({ farm, config, identity, logger, tracing });
   const stopped = new AbortController();
   const untilStopped = new Promise<"stopped">((resolve) => {
     stopped.signal.addEventListener("abort", () => resolve("stopped"), { once: true });

@@ -3,6 +3,7 @@ import { messageOf } from "#core/fault.ts";
 import { imagesOffer } from "#core/platform.ts";
 import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import { Agent, type AgentEnd } from "./agent.ts";
 import { isolationOf } from "./attacks/isolation-of.ts";
 import type { WorkerConfig } from "./config.ts";
@@ -31,6 +32,7 @@ interface SessionParts {
   readonly config: WorkerConfig;
   readonly identity: WorkerIdentity;
   readonly logger: Logger;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Opens the data directory and starts to claim, even if the farm is still unreachable. */
@@ -80,7 +82,7 @@ async function preload(
 }
 
 async function startSession(
-  { farm, config, identity, logger }: SessionParts,
+  { farm, config, identity, logger, tracing }: SessionParts,
   machine: Machine,
   retryWindow: RetryWindow,
 ): Promise<WorkerSession> {
@@ -102,6 +104,7 @@ async function startSession(
     // A heartbeat must not fail because of a disk.
     images: async () => (await machine.images?.keys().catch(() => [])) ?? [],
     logger,
+    tracing,
   });
   const stopped = new AbortController();
   await reporter.deliverLeft();

@@ -26,6 +26,10 @@ export const scaleOutShow: Show = {
       "test/faults/two-servers.test.ts",
     ),
     byTests(
+      "trace of one graph through three processes, in a collector with OpenTelemetry's definitions",
+      "test/end-to-end/traces.test.ts",
+    ),
+    byTests(
       "a bucket that fails, is silent, or loses answers",
       "src/server/blob-storage/bucket-storage.test.ts",
     ),

@@ -80,11 +80,13 @@ export interface ApiClientOptions {
   readonly ca?: string | undefined;
   /** The certificate of a machine under TLS. */
   readonly clientCertificate?: ClientCertificate | undefined;
+  /** A header of W3C Trace Context; requests that change something then belong to the caller's trace. */
+  readonly traceparent?: string | undefined;
 }
 
 export function apiClient(
   serverUrl: string,
-  { token, ca, clientCertificate: own }: ApiClientOptions = {},
+  { token, ca, clientCertificate: own, traceparent }: ApiClientOptions = {},
 ): ApiClient {
   const fetchIt: Fetch = ca === undefined && own === undefined ? fetch : fetchTrusting(ca, own);
   const base = `${serverUrl.replace(/\/+$/, "")}/api/v1`;
@@ -92,6 +94,8 @@ export function apiClient(
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers);
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    if (traceparent !== undefined && init.method !== undefined)
+      headers.set("traceparent", traceparent);
     let response: Response;
     try {
       response = await fetchIt(base + path, { ...init, headers });

@@ -137,8 +137,8 @@ async function serve(options: ServerOptions, entry: string): Promise<void> {
   if (options.check === true) return check(options, entry);
   const { startServer } = await import("#server/start-server.ts");
   return runService(
-    { name: "server", ...options },
-    async (logger) => startServer(await configOf(options, entry), logger),
+    { ...options, kind: "server" },
+    async (logger, tracing) => startServer(await configOf(options, entry), logger, tracing),
     ({ url, services }) => ({ url, databaseMs: services.databaseOpenedInMs }),
   );
 }

@@ -38,8 +38,8 @@ const defaultLimitBytes = 10 * 1024 ** 3;
 export async function runGranary(options: GranaryOptions, version: string): Promise<never> {
   optimizeLater();
   return runService(
-    { name: "granary", ...options },
-    async (logger) => startGranary(await configOf(options, version), logger),
+    { ...options, kind: "granary" },
+    async (logger, tracing) => startGranary(await configOf(options, version), logger, tracing),
     ({ port, socketPath }) => ({ port, socket: socketPath, pid: process.pid }),
   );
 }

@@ -1,3 +1,4 @@
+-- works-with: 87
 -- Work on a store in a bucket that one server of the farm does at a time, such as eviction. For a store in a directory,
 -- files in that directory have the same purpose.
 create table store_round (

@@ -25,6 +25,8 @@ export interface FinishedExecution {
   readonly queuedAt: Date;
   readonly leasedAt: Date | undefined;
   readonly startedAt: Date | undefined;
+  /** When the report of the worker arrived; absent when none did, or when it is not known any more. */
+  readonly reportedAt?: Date | undefined;
   readonly finishedAt: Date;
   readonly outcome: Outcome;
   readonly exitCode: number | undefined;

@@ -13,6 +13,8 @@ export interface FinishReport {
   readonly by?: WorkerProcess | undefined;
   readonly outcome: Exclude<Outcome, "worker_lost">;
   readonly exitCode?: number | undefined;
+  /** When the report arrived. */
+  readonly reportedAt?: Date | undefined;
   /** The start of its process. Absent for a process that ended before its start was reported. */
   readonly startedAt?: Date | undefined;
   /** A serialised REv2 ActionResult. */

@@ -39,6 +39,8 @@ export interface EndingLease {
   readonly by?: WorkerProcess | undefined;
   readonly end: LeaseEnd;
   readonly exitCode?: number | undefined;
+  /** When the report of its end arrived. */
+  readonly reportedAt?: Date | undefined;
   /** The start of the process by the worker's clock; used when no start was reported before. */
   readonly startedAt?: Date | undefined;
   /** A serialised REv2 ActionResult. */
@@ -315,6 +317,7 @@ function finishedFrom(
     queuedAt: row.queuedAt,
     leasedAt: row.leasedAt,
     startedAt: row.startedAt ?? undefined,
+    reportedAt: ending.reportedAt,
     finishedAt: now,
     outcome,
     exitCode: isReported ? ending.exitCode : undefined,

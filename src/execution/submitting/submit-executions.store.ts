@@ -10,6 +10,7 @@ import { laneOf, ownerLaneOf, topLane } from "../claiming/fair-lane.ts";
 import { preferIndexes } from "../claiming/prefer-indexes.store.ts";
 import { queuePlace } from "../claiming/queue-place.ts";
 import { ExecutionId, type ExecutionRequest } from "../execution.ts";
+import { insertExecutionSpans } from "../execution-span.store.ts";
 import { notifyQueue } from "../notify.store.ts";
 import { recordDecisions } from "../sizing/size-decision.store.ts";
 import { checkRequest, requirementsText } from "./check-request.ts";
@@ -80,6 +81,8 @@ export async function submitExecutions(
   );
   // Not awaited, so that they are sent with the next statement, which also fails if these fail.
   recordDecisions(tx, decisions).catch(() => {});
+  const traced = entered.flatMap(({ id, span }) => (span === undefined ? [] : [{ id, span }]));
+  insertExecutionSpans(tx, traced).catch(() => {});
   if (entered.length > 0) notifyQueue(tx).catch(() => {});
   return requests.flatMap(({ id }) => served.get(id) ?? []);
 }

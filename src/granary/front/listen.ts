@@ -6,6 +6,8 @@ import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { onePort, stopOnePort } from "#grpc/one-port.ts";
 import { grpcServer } from "#grpc/server.ts";
+import { tracedCalls, tracedRequests } from "#tracing/traced-calls.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import type { BuildRegistry } from "../builds/build.ts";
 import type { Relay } from "../farm/relay.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
@@ -26,6 +28,7 @@ interface FrontParts {
   readonly relay: Relay | undefined;
   readonly mostEntryBytes: number;
   readonly logger: Logger;
+  readonly tracing?: Tracing | undefined;
 }
 
 interface Front extends Service {
@@ -42,14 +45,16 @@ const graceMs = 500;
 
 /** Opens the port for this machine's build tools: HTTP caches and REv2, on 127.0.0.1. */
 export async function openFront(wanted: FrontParts): Promise<Front> {
-  const { logger } = wanted;
+  const { logger, tracing } = wanted;
+  const around = tracedCalls(tracing);
   const parts = { ...wanted, isOwn: ownConnections() };
   const grpc = grpcServer({
     methods: rev2Methods({ ...parts, ownPort: () => (port.address() as AddressInfo).port }),
     graceMs,
-    onUnexpected: (err, path) => logger.error({ err, path }, "a call failed"),
+    ...(around === undefined ? {} : { around }),
+    onUnexpected: (err, path, requestId) => logger.error({ err, path, requestId }, "a call failed"),
   });
-  const answer = httpFront(parts);
+  const answer = tracedRequests(tracing, httpFront(parts));
   const http = createServer(
     { keepAliveTimeout: keepAliveMs, requestTimeout: 0 },
     (request, response) => answer(request, response, false),

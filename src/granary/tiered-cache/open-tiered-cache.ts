@@ -3,6 +3,7 @@ import type { Divergence } from "#api/granary.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
+import { activeSpan, nowMs, recordStep } from "#tracing/active-span.ts";
 import type { Build } from "../builds/build.ts";
 import { crossChecks } from "../cross-check/cross-checks.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
@@ -25,6 +26,16 @@ interface TieredCacheParts {
   /** This machine's name, for reports. */
   readonly machine: string;
   readonly logger: Logger;
+}
+
+/** Records a lookup as a span of the request that made it; does nothing without tracing. */
+function recordLookup(source: Found["source"], begun: number): void {
+  if (activeSpan() === undefined) return;
+  const endMs = nowMs();
+  // Rounded down, so that it does not begin before the request.
+  const startMs = endMs - Math.floor(performance.now() - begun);
+  const attributes = { "grange.lookup.source": source };
+  recordStep({ name: "granary lookup", startMs, endMs, attributes });
 }
 
 /** Requests outside of a known build share one silence budget for each such period. */
@@ -141,6 +152,7 @@ export function openTieredCache(parts: TieredCacheParts): TieredCache & Service 
       const { source, because, result } = await find(who, key);
       const isHidden = result !== undefined && checks.hides(who.build, result);
       const waitedMs = Math.round(performance.now() - begun);
+      recordLookup(source, begun);
       who.build?.asked(
         key,
         isHidden

@@ -13,6 +13,7 @@ import { mapAtMost } from "#scheduling/map-at-most.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import type { BuiltAction } from "../build-action.ts";
 import { urgencyOf } from "../graph-priority.store.ts";
+import { spanOfExecutionOf } from "../job-span.ts";
 import type { InProject } from "../project-of-jobs.ts";
 import { withImages } from "../resolved-image.ts";
 import { buildBatch } from "./build-batch.ts";
@@ -121,6 +122,7 @@ async function queueOne(
     owner: batch.submittedBy,
     timeoutMs: built.timeoutMs,
     doNotCache: false,
+    span: spanOfExecutionOf(batch, batch.traceId),
   };
   const sized = (await services.chooseSizes?.([request])) ?? [request];
   await services.transaction(async (tx) => {

@@ -29,6 +29,8 @@ const PlannedBatch = z.object({
   domain: TrustDomain,
   priority: z.number(),
   top: z.boolean(),
+  /** The trace of the graph; null when it is not traced. */
+  traceId: z.string().nullable(),
 });
 /** A batch whose action must be prepared. */
 export type PlannedBatch = z.infer<typeof PlannedBatch>;
@@ -64,7 +66,8 @@ export function takePlannedBatches(
                      and work_item.state = 'batched') as items,
              chunked_run.input_root as "inputRoot", definition.body as definition, run.cause,
              chunked_run.skip_cache as "skipCache", chunked_run.images, graph.project, graph.domain,
-             graph.submitted_by as "submittedBy", least(graph.priority + job.priority, graph.priority_cap) as priority, graph.top
+             graph.submitted_by as "submittedBy", least(graph.priority + job.priority, graph.priority_cap) as priority, graph.top,
+             (select trace_id from graph_span where graph_span.graph_id = graph.id) as "traceId"
       from taken
       join chunked_run on chunked_run.graph_id = taken.graph_id and chunked_run.job = taken.job
         and chunked_run.run = taken.run

@@ -9,6 +9,7 @@ import { pointBranchAt } from "../catalogs/catalog-source.store.ts";
 import { chosenValues } from "../catalogs/chosen-values.ts";
 import { graphTtlMs } from "../expiry/graph-ttl.ts";
 import { insertGraph, keepCatalog } from "../graph.store.ts";
+import { insertGraphSpan } from "../graph-span.store.ts";
 import { graphSummary } from "../graph-summary.store.ts";
 import { refreshStatistics } from "../refresh-statistics.store.ts";
 import { setDefinitions } from "../reruns/customise.store.ts";
@@ -87,6 +88,8 @@ async function storeIn(tx: Tx, submission: PlannedSubmission): Promise<StoredSub
     parent: origin.parent,
   });
   if (isNew) await setDefinitions(tx, id, patches);
+  const { trace } = submission;
+  if (isNew && trace !== undefined) await insertGraphSpan(tx, id, trace.place, trace.startedAt);
   if (isNew && origin.cause === undefined) await recordAudit(tx, auditOf(submission));
   await pointBranch(tx, submission);
   const graph = await graphSummary(tx, id);

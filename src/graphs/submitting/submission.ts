@@ -3,6 +3,7 @@ import type { RunCause } from "#api/graph.ts";
 import type { SubmitGraph } from "#api/submit-graph.ts";
 import type { Db } from "#db/db.ts";
 import type { TemplateEvaluator } from "#definitions/template-evaluator.ts";
+import type { Tracing } from "#tracing/tracing.ts";
 import type { CatalogCache } from "../catalogs/catalog-cache.ts";
 import type { CommitInputReader } from "../commit-inputs.ts";
 import type { WitnessServices } from "../domain-of-commit.ts";
@@ -10,6 +11,7 @@ import type { GraphParent } from "../graph.store.ts";
 import type { GraphId } from "../graph-id.ts";
 import type { OutsiderRules } from "../plan-for-outsiders.ts";
 import type { RepositoryAccess } from "../repository-access.ts";
+import type { SubmissionTrace } from "./submission-trace.ts";
 
 export interface SubmissionServices extends WitnessServices {
   readonly db: Db;
@@ -17,6 +19,8 @@ export interface SubmissionServices extends WitnessServices {
   readonly inputs: CommitInputReader;
   readonly evaluator: TemplateEvaluator;
   readonly cache: CatalogCache;
+  /** Undefined without tracing. */
+  readonly tracing?: Pick<Tracing, "begin" | "record"> | undefined;
 }
 
 /** The origin of a graph that something else caused: its set, its source, and why its jobs run first. */
@@ -31,6 +35,8 @@ export interface GraphOrigin {
   readonly set?: GraphId;
   readonly parent?: GraphParent;
   readonly cause?: RunCause;
+  /** The header of the client that submitted it; absent without one. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A request, before any part of it was checked. */
@@ -40,4 +46,6 @@ export interface Submission {
   readonly request: SubmitGraph;
   readonly by: Principal;
   readonly origin: GraphOrigin;
+  /** Undefined when it is not traced. */
+  readonly trace?: SubmissionTrace | undefined;
 }

@@ -32,6 +32,8 @@ import {
   type ExecuteRequest,
   Execution,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { activeSpan } from "#tracing/active-span.ts";
+import { placeBelow } from "#tracing/tracing.ts";
 import { cancelledResponse, completed, type OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
 import { pinnedAction } from "./pinned-action.ts";
@@ -186,6 +188,7 @@ async function open(
 ): Promise<OpenOperation | undefined> {
   const { project, principal, targetId: target, actionMnemonic: mnemonic } = asking;
   const { least, most } = requestedSizeClasses(requires);
+  const active = activeSpan();
   const opened = await operations.open({
     id,
     asking,
@@ -212,6 +215,7 @@ async function open(
       }),
       timeoutMs: timeoutIn(action) ?? defaultTimeoutMs,
       doNotCache: action.doNotCache,
+      span: active && placeBelow(active.place),
     },
   });
   return opened === "refused" ? undefined : opened;

@@ -21,6 +21,7 @@ import {
   type WorkSchema,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { JobTokens } from "../job-tokens.ts";
+import type { ExecutionSpans } from "../tracing/execution-spans.ts";
 import { type LoginOfProject, loginsOfLease } from "./logins-of-lease.ts";
 import { type OpenSecrets, secretsOfLease } from "./secrets-of-lease.ts";
 import { openGate, type WorkerGate } from "./worker-gate.ts";
@@ -68,8 +69,10 @@ export function workersService(parts: {
   readonly gate?: WorkerGate;
   /** Called for each accepted result, with how long it waited for its images. */
   readonly pulled?: (ms: number) => void;
+  /** Undefined without tracing. */
+  readonly spans?: ExecutionSpans | undefined;
 }): Method[] {
-  const { queue, gate = openGate, pulled } = parts;
+  const { queue, gate = openGate, pulled, spans } = parts;
   const ofWorkers = methodsOf(Workers, {
     async register(request, context) {
       const worker = await gate.admit(context, workerFrom(request));
@@ -91,6 +94,7 @@ export function workersService(parts: {
         Math.min(Math.max(waitMs, 0), longestWaitMs),
         context.signal,
       );
+      const claimed = spans?.claimed(leased);
       const leases = leased.map(({ lease }) => lease);
       try {
         await gate.handedOut(context, leases);
@@ -98,7 +102,8 @@ export function workersService(parts: {
         await queue.release(leases);
         throw reason;
       }
-      return { leases: await prepareWork(leased, parts, context.isPrivate) };
+      const work = await prepareWork(leased, parts, context.isPrivate);
+      return { leases: claimed === undefined ? work : await claimed.withTraceparents(work) };
     },
 
     async lookAhead(request, context) {
@@ -129,6 +134,7 @@ export function workersService(parts: {
     async finish(request, context) {
       const process = processFrom(request);
       const { name } = process;
+      const reportedAt = spans && new Date();
       await gate.requireProcess(context, process);
       const reports = request.finished.map((finished) => reportFrom(finished, name));
       const areOwn = await gate.areHis(
@@ -138,7 +144,9 @@ export function workersService(parts: {
       );
       const verdicts = await Promise.all(
         reports.map(async (report, index) =>
-          areOwn[index] === true ? queue.finish({ ...report, by: process }) : ("refused" as const),
+          areOwn[index] === true
+            ? queue.finish({ ...report, by: process, reportedAt })
+            : ("refused" as const),
         ),
       );
       for (const [index, { result }] of request.finished.entries()) {

@@ -46,8 +46,9 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
       const last = before === undefined ? undefined : graphIdFrom(before);
       return gridOfPath(services, caller, path, { ...query, before: last });
     },
-    async submitGraph({ body, caller }) {
-      const { isNew, ...submitted } = await submitGraph(services, body, caller);
+    async submitGraph({ body, caller, context }) {
+      const origin = { traceparent: context.req.header("traceparent") };
+      const { isNew, ...submitted } = await submitGraph(services, body, caller, origin);
       const { id } = submitted.graph;
       return { isNew, answer: { id, url: `${url}/graphs/${id}`, ...submitted } };
     },
