@@ -96,6 +96,8 @@ const mayImport: Record<string, readonly string[]> = {
     "actions",
     "caches",
     "commit-index",
+    // The variable that names the cache of a build.
+    "go-cache",
     "grpc",
     "proto",
     "tracing",
@@ -117,6 +119,8 @@ const mayImport: Record<string, readonly string[]> = {
     "grpc",
     "tracing",
   ],
+  // The program that GOCACHEPROG names. It speaks HTTP to a granary or a farm, and knows nothing of them.
+  "go-cache": ["core"],
   // A small client of the Remote Execution API; the demo uses it.
   "build-client": ["core", "cas", "proto", "grpc"],
   // Sessions of people, and their sign-in at identity providers.
@@ -193,6 +197,7 @@ const mayImport: Record<string, readonly string[]> = {
     "measuring",
     "comparison",
     "collector",
+    "go-cache",
     "granary",
     "local-run",
     "build-client",

@@ -4,7 +4,8 @@ const Count = z.number().int().nonnegative();
 
 /**
  * The tools whose caches are served over HTTP, each with its own protocol. `results`: build systems that use the
- * granary's protocol.
+ * granary's protocol. `gocache`: Go, by `grange gocacheprog`. `remote-asset`: content of the Remote
+ * Asset API, over gRPC only.
  */
 export const CacheTool = z.enum([
   "bazel",
@@ -13,6 +14,7 @@ export const CacheTool = z.enum([
   "gradle",
   "turborepo",
   "nx",
+  "gocache",
   "dune",
   "results",
 ]);

@@ -1,6 +1,7 @@
 import type { CacheTool } from "#api/tool-cache.ts";
 import { bazelRules } from "./bazel-rules.ts";
 import { ccacheRules } from "./ccache-rules.ts";
+import { goRules } from "./go-rules.ts";
 import { gradleRules } from "./gradle-rules.ts";
 import { namedRules } from "./named-rules.ts";
 import { nxRules } from "./nx-rules.ts";
@@ -15,6 +16,7 @@ export const rulesOf: Readonly<Record<CacheTool, ToolRules>> = {
   gradle: gradleRules,
   turborepo: turborepoRules,
   nx: nxRules,
+  gocache: goRules,
   dune: namedRules,
   results: namedRules,
 };

@@ -42,6 +42,8 @@ describe("recorded requests of real tools are understood", () => {
     ["gradle", "PUT", "/0123456789abcdef0123456789abcdef", { kind: "write" }],
     ["nx", "GET", "/v1/cache/10485745323157372248", { kind: "read", key: "10485745323157372248" }],
     ["nx", "PUT", "/v1/cache/10485745323157372248", { kind: "write", again: "refuse" }],
+    ["gocache", "GET", `/${hash}`, { kind: "read", key: hash }],
+    ["gocache", "PUT", `/${hash}`, { kind: "write", key: hash, again: "replace" }],
     ["turborepo", "GET", "/v8/artifacts/64f2?slug=farm", { kind: "read", key: "slug:farm/64f2" }],
     ["turborepo", "GET", "/v8/artifacts/64f2?teamId=t_1", { kind: "read", key: "id:t_1/64f2" }],
     [
@@ -68,6 +70,7 @@ describe("recorded requests of real tools are understood", () => {
     ["nx", "POST", "/v1/cache/1", 405],
     ["ccache", "POST", "/a", 405],
     ["gradle", "POST", "/a", 405],
+    ["gocache", "DELETE", `/${hash}`, 405],
   ])("%s: %s %s is answered %i at once", (tool, method, path, status) => {
     expect(statusOf(lookup(method, tool, path))).toBe(status);
   });
@@ -87,6 +90,9 @@ describe("what no tool asks is refused", () => {
     ["gradle", "/a/"],
     ["sccache", `${"/a".repeat(13)}`],
     ["sccache", "/a:b"],
+    ["gocache", `/${hash.toUpperCase()}`],
+    ["gocache", `/${hash}/x`],
+    ["gocache", "/abc"],
     ["nx", "/v1/cache/"],
     ["nx", "/v1/cache/a/b"],
     ["nx", "/v2/cache/1"],

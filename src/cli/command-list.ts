@@ -234,6 +234,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "run a build with the granary of this machine, and print the savings",
     load: async () => (await import("./commands/exec.ts")).describeExec,
   },
+  gocacheprog: {
+    summary: "share the build cache of Go: the program that GOCACHEPROG names",
+    load: async () => (await import("./commands/gocacheprog.ts")).describeGoCacheProg,
+  },
   access: {
     summary: "show and set whether the farm is open, public or private",
     load: async () => (await import("./commands/access.ts")).describeAccess,

@@ -1,16 +1,23 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { InvocationActions, InvocationDetail } from "#api/invocation.ts";
-import { type Recipe } from "../../web/pages/connect/recipe.ts";
+import { ToolCaches } from "#api/tool-cache.ts";
+import { grpcAddress, type Recipe } from "../../web/pages/connect/recipe.ts";
 import { type RecipeName, recipes } from "../../web/pages/connect/recipes.ts";
-import { type Farm, startFarm } from "../support/farm.ts";
+import { type Farm, grange, startFarm } from "../support/farm.ts";
+import { goNeed } from "../support/needs/go-need.ts";
 import { ccache, gradle } from "../support/needs/machine-needs.ts";
 import { needs } from "../support/needs/needs.ts";
-import { bazelNeed, startBazel } from "./bazel.ts";
+import { type Bazel, bazelNeed, startBazel } from "./bazel.ts";
 import { shortLived } from "./bazel-toolchains.ts";
+import { goEnvironment, goModule } from "./caches/go.ts";
 
 let farm: Farm;
 let folder: string;
@@ -94,7 +101,39 @@ test("with the lines for ccache, two builds share a compilation", needs(ccache),
   expect(await readFile(join(place, "hello.o"))).toEqual(object);
 });
 
-test("with the lines for Bazel's caches over gRPC and HTTP, each reads the other's results", {
+test("with the lines for Go, a second machine compiles nothing", needs(goNeed), async () => {
+  const place = join(folder, "go");
+  await mkdir(join(place, "bin"), { recursive: true });
+  await goModule(place, ["a", "b"]);
+  const program = join(place, "bin", "grange");
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${grange}' "$@"\n`);
+  await chmod(program, 0o755);
+  const [lines = ""] = linesFor("go", "team/app");
+  const buildOn = (machine: string) =>
+    execFileSync("/bin/sh", ["-ec", lines], {
+      cwd: place,
+      env: {
+        ...goEnvironment(place),
+        PATH: `${join(place, "bin")}:${process.env["PATH"]}`,
+        HOME: place,
+        GRANGE_GO_DATA: join(place, machine),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+
+  buildOn("first");
+  const caches = ToolCaches.parse(await ask("/caches")).caches;
+  const { entries = 0, hits = 0 } = caches.find(({ tool }) => tool === "gocache") ?? {};
+  expect(entries).toBeGreaterThan(0);
+  expect(hits).toBe(0);
+
+  buildOn("second");
+  const later = ToolCaches.parse(await ask("/caches")).caches;
+  expect(later.find(({ tool }) => tool === "gocache")).toMatchObject({ entries });
+  expect(later.find(({ tool }) => tool === "gocache")?.hits).toBeGreaterThan(0);
+});
+
+test("with the lines for Bazel's caches over gRPC and HTTP, each reads the other's results; the farm downloads for Bazel", {
   ...needs(bazelNeed),
 }, async () => {
   const workspace = join(folder, "caching");
@@ -118,10 +157,50 @@ test("with the lines for Bazel's caches over gRPC and HTTP, each reads the other
       expect(again).toMatchObject({ code: 0, processes: { "remote cache hit": 1 } });
     }
     expect((await buildBy("bazel-events")).text).toMatch(/\/in\/team%2Fcached\/[0-9a-f-]{36}/);
+
+    // The same server, because starting another takes ten seconds.
+    await downloadsWith(bazel, workspace);
   } finally {
     await bazel.close();
   }
 });
+
+/** An archive comes from the farm, which downloaded it once, also when its origin is gone. */
+async function downloadsWith(bazel: Bazel, workspace: string): Promise<void> {
+  const text = "the downloaded file";
+  const askedBy: (string | undefined)[] = [];
+  const origin = createServer((request, response) => {
+    askedBy.push(request.headers["user-agent"]);
+    response.end(text);
+  }).listen(0, "127.0.0.1");
+  await once(origin, "listening");
+  const { port } = origin.address() as AddressInfo;
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  await writeFile(
+    join(workspace, "WORKSPACE"),
+    `load("@bazel_tools//tools/build_defs/repo:http.bzl", "http_file")
+http_file(name = "data", urls = ["http://127.0.0.1:${port}/data"], sha256 = "${sha256}")
+`,
+  );
+  await writeFile(
+    join(workspace, "BUILD"),
+    'genrule(name = "hello", srcs = ["@data//file"], outs = ["hello.txt"], cmd = "cp $< $@")\n',
+  );
+  const address = grpcAddress(farm.url);
+  const build = async () => {
+    // Otherwise Bazel finds the file in its own directories.
+    await bazel.run("clean", "--expunge");
+    const flags = [`--experimental_remote_downloader=${address}`, `--remote_cache=${address}`];
+    return bazel.run("build", "--repository_cache=", ...flags, "//:hello");
+  };
+  expect(await build()).toMatchObject({ code: 0 });
+  origin.close();
+  origin.closeAllConnections();
+  expect(await build()).toMatchObject({ code: 0 });
+  expect(await readFile(join(workspace, "bazel-bin", "hello.txt"), "utf8")).toBe(text);
+  // Bazel names itself in its own requests.
+  expect(askedBy).toEqual([undefined]);
+}
 
 test("with the lines for Gradle, two builds share a task", { ...needs(gradle) }, async () => {
   const place = join(folder, "gradle");

@@ -3,12 +3,21 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { InvocationList } from "#api/invocation.ts";
-import { type GranaryLab, startGranaryLab } from "../../bench/show/granary/granary-lab.ts";
+import {
+  type Granary,
+  type GranaryLab,
+  startGranaryLab,
+} from "../../bench/show/granary/granary-lab.ts";
 import { ccacheProject, sh } from "../../bench/show/granary/project.ts";
+import { timed } from "../../bench/show/granary/timed.ts";
 import { bazelNeed } from "../build-tools/bazel.ts";
+import { goEnvironment } from "../build-tools/caches/go.ts";
 import { fromNpm, nodeWorkspace } from "../build-tools/caches/node-workspace.ts";
+import { grange } from "../support/farm.ts";
+import { goNeed } from "../support/needs/go-need.ts";
 import { ccacheProjectTools } from "../support/needs/machine-needs.ts";
 import { needs } from "../support/needs/needs.ts";
+import { sampleRepository } from "../support/sample-repository.ts";
 import { allAhead, bazelCheckout, commitAll, indexesOf, newest } from "./tools.fixture.ts";
 
 const minute = 60_000;
@@ -99,6 +108,75 @@ describe("Bazel with grange exec", needs(bazelNeed), () => {
     const whole = { entries: run.made, complete: true };
     expect(await indexesOf(lab, project)).toEqual({ [commit]: whole });
   });
+});
+
+test("Go compiles and tests nothing on a second machine, tells the granary of local hits, and needs neither", {
+  ...needs(goNeed),
+  timeout: 5 * minute,
+}, async () => {
+  const repository = await sampleRepository({
+    "go.mod": "module example.com/m\n\ngo 1.24\n",
+    "a/a.go": "package a\n\nfunc Value() int { return 1 }\n",
+    "b/b.go": 'package b\n\nimport "example.com/m/a"\n\nfunc Value() int { return a.Value() }\n',
+    "b/b_test.go":
+      'package b\n\nimport "testing"\n\nfunc TestValue(t *testing.T) {\n\tif Value() != 1 {\n\t\tt.Fatal()\n\t}\n}\n',
+  });
+  onTestFinished(() => repository.remove());
+  const cwd = repository.path;
+  const command = ["sh", "-c", "go build -v ./... && go test -vet=off ./b"];
+  const own = join(lab.work, "go");
+  const build = async (granary: Granary, data: string) => {
+    const env = { ...goEnvironment(lab.work), GRANGE_GO_DATA: join(own, data) };
+    const run = await granary.exec(command, { cwd, env, more: ["--project", "go"] });
+    const compiled = run.text.match(/^example\.com\/\S+$/gm) ?? [];
+    const [, test] = /^ok\s+example\.com\/m\/b\s+(\S+)/m.exec(run.text) ?? [];
+    const warnings = run.text.split("\n").filter((line) => line.includes("gocacheprog:"));
+    return { code: run.code, compiled, isCached: test === "(cached)", warnings };
+  };
+  const cached = { code: 0, compiled: [], isCached: true, warnings: [] };
+
+  const first = await lab.startGranary();
+  const cold = await build(first, "one");
+  await first.drained();
+  expect(cold).toEqual({
+    code: 0,
+    compiled: ["example.com/m/a", "example.com/m/b"],
+    isCached: false,
+    warnings: [],
+  });
+  const commit = sh(cwd, "git rev-parse HEAD");
+  const whole = await indexesOf(lab, "go");
+  expect(whole[commit]).toMatchObject({ complete: true });
+
+  const second = await lab.startGranary();
+  expect(await build(second, "two")).toEqual(cached);
+  await second.drained();
+  expect(await newest(lab, "go")).toMatchObject({ counts: { missed: 0, unreachable: 0 } });
+
+  // All outputs are on the machine already: the next commit's index names them nevertheless.
+  const next = await repository.commit({ "README.md": "text" });
+  expect(await build(second, "two")).toEqual(cached);
+  await second.drained();
+  const { entries = 0, complete } = (await indexesOf(lab, "go"))[next] ?? {};
+  expect(complete).toBe(true);
+  expect(entries).toBeGreaterThan(100);
+
+  // Its daemon is gone: the machine's own outputs are enough.
+  await second.stop();
+  const without = await timed(command, {
+    cwd,
+    env: {
+      ...goEnvironment(lab.work),
+      GOCACHEPROG: `${process.execPath} ${grange} gocacheprog`,
+      GRANGE_GO_CACHE: "http://127.0.0.1:1/cache/go/gocache",
+      GRANGE_GO_DATA: join(own, "two"),
+    },
+  });
+  expect(without.code).toBe(0);
+  expect(without.text).toMatch(/^ok\s+example\.com\/m\/b\s+\(cached\)$/m);
+  expect(without.text.match(/gocacheprog: only the cache of this machine is used/g)).toHaveLength(
+    2,
+  );
 });
 
 test("ccache has the results of an ancestor's index, and a dirty tree belongs to no commit", {

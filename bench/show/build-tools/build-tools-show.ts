@@ -2,6 +2,7 @@ import type { Show } from "../row.ts";
 import { bazelMeasurements } from "./bazel-measurements.ts";
 import { bytesOverGrpc } from "./bytes.ts";
 import { conformance } from "./conformance.ts";
+import { goProject } from "./go-project.ts";
 import { hostile } from "./hostile.ts";
 import { httpCacheSpeed } from "./http-cache-speed.ts";
 import { httpCaches } from "./http-caches.ts";
@@ -15,6 +16,7 @@ export const buildToolsShow: Show = {
     ...bazelMeasurements,
     httpCaches,
     httpCacheSpeed,
+    goProject,
     noOpActions,
     bytesOverGrpc,
     hostile,

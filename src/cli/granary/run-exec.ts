@@ -109,6 +109,7 @@ async function help(
         variables: ownVariables(),
         ...(build.settings === undefined ? {} : { extra: build.settings }),
         ...(options.replace === undefined ? {} : { replace: options.replace }),
+        program: [process.execPath, entry],
       },
       join(place.dataDirectory, "tools"),
     );

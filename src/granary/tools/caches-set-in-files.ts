@@ -18,7 +18,12 @@ export function cachesSetInFiles(
     /^\s*(?:remote|secondary)_storage\s*=\s*\S/m.test(text),
   );
   const bazel = bazelrcs.find(({ text }) => namesRemoteCache(text))?.path;
-  return { ...(ccache && { ccache }), ...(bazel && { bazel }) };
+  const gocache = firstThat(goFiles(variables, home), (text) => /^GOCACHEPROG=\S/m.test(text));
+  return {
+    ...(ccache && { ccache }),
+    ...(bazel && { bazel }),
+    ...(gocache && { gocache }),
+  };
 }
 
 /**
@@ -42,6 +47,14 @@ function ccacheFiles(variables: Variables, home: string): string[] {
     join(config, "ccache", "ccache.conf"),
     "/etc/ccache.conf",
   ];
+}
+
+/** The file that `go env -w` writes. */
+function goFiles(variables: Variables, home: string): string[] {
+  const configured = variables["GOENV"];
+  if (configured === "off") return [];
+  const config = variables["XDG_CONFIG_HOME"] || join(home, ".config");
+  return [configured || join(config, "go", "env")];
 }
 
 function firstThat(files: readonly string[], says: (text: string) => boolean): string | undefined {

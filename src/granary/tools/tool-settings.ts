@@ -1,3 +1,4 @@
+import { goCacheVariable } from "#go-cache/config.ts";
 import { mostSilenceMs } from "../tiered-cache/silence-budget.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -18,6 +19,8 @@ export interface ToolSettingsSource {
   readonly replace?: boolean;
   /** For each tool whose own files name a remote cache: the file. */
   readonly setInFiles?: Readonly<Partial<Record<GuidedTool, string>>>;
+  /** The words that start `grange`, for tools that start a program of Grange; absent: these tools are not connected. */
+  readonly program?: readonly string[];
   /** Whether a file of ccache sets how it identifies compilers. */
   readonly compilerCheckInFile?: boolean;
   /**
@@ -34,13 +37,22 @@ interface ToolSettings {
   readonly leftAlone: readonly string[];
 }
 
-export type GuidedTool = "bazel" | "ccache" | "dune" | "gradle" | "nx" | "sccache" | "turborepo";
+export type GuidedTool =
+  | "bazel"
+  | "ccache"
+  | "dune"
+  | "gocache"
+  | "gradle"
+  | "nx"
+  | "sccache"
+  | "turborepo";
 
 /** Variables that show that the user already has another remote cache. */
 const signs: Readonly<Record<GuidedTool, readonly string[]>> = {
   bazel: [],
   ccache: ["CCACHE_REMOTE_STORAGE", "CCACHE_SECONDARY_STORAGE", "CCACHE_NOREMOTE_STORAGE"],
   dune: [],
+  gocache: ["GOCACHEPROG"],
   gradle: [],
   nx: ["NX_SELF_HOSTED_REMOTE_CACHE_SERVER", "NX_CLOUD_ACCESS_TOKEN", "NX_NO_REMOTE_CACHE"],
   sccache: [
@@ -135,6 +147,12 @@ function variablesOf(
         NX_SELF_HOSTED_REMOTE_CACHE_SERVER: url,
         NX_SELF_HOSTED_REMOTE_CACHE_ACCESS_TOKEN: noToken,
       };
+    case "gocache":
+      if (source.program === undefined) return {};
+      return {
+        GOCACHEPROG: [...source.program, "gocacheprog"].map(goWord).join(" "),
+        [goCacheVariable]: url,
+      };
     case "dune":
       // This variable only turns the cache on, so a value of the user is kept.
       return isSet(source.variables["DUNE_CACHE"]) ? {} : { DUNE_CACHE: "enabled" };
@@ -160,7 +178,17 @@ export function cacheUrl(tool: GuidedTool, { port, build, project }: ToolSetting
 
 /** A `grange exec` around this one set the value; the build now belongs to this one. */
 function isOurs(value = ""): boolean {
-  return value === noToken || /^http:\/\/127\.0\.0\.1:\d+\/(?:build\/[^/]+\/)?cache\//.test(value);
+  return (
+    value === noToken ||
+    value.endsWith(" gocacheprog") ||
+    /^http:\/\/127\.0\.0\.1:\d+\/(?:build\/[^/]+\/)?cache\//.test(value)
+  );
+}
+
+/** Go splits the value at spaces, and knows quotes and no escapes. */
+function goWord(word: string): string {
+  if (!/[\s"']/.test(word)) return word;
+  return word.includes("'") ? `"${word}"` : `'${word}'`;
 }
 
 function isSet(value: string | undefined): boolean {

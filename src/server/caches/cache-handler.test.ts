@@ -38,6 +38,7 @@ const places: readonly (readonly [CacheTool, string, number])[] = [
   ["gradle", "/gradle/0123456789abcdef0123456789abcdef", 200],
   ["turborepo", "/turborepo/v8/artifacts/64f2b4644d820f0f?slug=farm", 202],
   ["nx", "/nx/v1/cache/10485745323157372248", 200],
+  ["gocache", `/gocache/${"b".repeat(64)}`, 200],
 ];
 
 describe.each(places)("%s", (tool, path, written) => {

@@ -1,4 +1,5 @@
 import { ccache } from "./ccache.ts";
+import { go } from "./go.ts";
 import { gradle } from "./gradle.ts";
 import { nx } from "./nx.ts";
 import { sccache } from "./sccache.ts";
@@ -10,6 +11,7 @@ export const testedTools: readonly ToolDriver[] = [
   ccache("flat"),
   ccache("subdirs"),
   ccache("bazel"),
+  go,
   gradle,
   turborepo(false),
   turborepo(true),

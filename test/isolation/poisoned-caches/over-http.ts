@@ -16,6 +16,7 @@ export const protocols: readonly CacheProtocol[] = [
   { tool: "sccache", newPath: () => `/sccache/a/b/c/${hex(32)}` },
   { tool: "Turborepo", newPath: () => `/turborepo/v8/artifacts/${hex(8)}?slug=farm` },
   { tool: "Nx", newPath: () => `/nx/v1/cache/${BigInt(`0x${hex(8)}`)}` },
+  { tool: "Go", newPath: () => `/gocache/${hex(32)}` },
   { tool: "Gradle", newPath: () => `/gradle/${hex(16)}` },
   { tool: "moon", newPath: () => `/bazel/ac/${hex(32)}` },
   { tool: "Bazel", newPath: () => `/bazel/ac/${hex(32)}` },

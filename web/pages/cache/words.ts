@@ -10,6 +10,7 @@ export const kindWords: Readonly<Record<CacheUseKind, string>> = {
   gradle: "Gradle",
   turborepo: "Turborepo",
   nx: "Nx",
+  gocache: "Go",
   dune: "dune",
   results: "Build systems with the granary's protocol",
 };

@@ -44,6 +44,25 @@ export const httpCacheRecipes = {
     expect: "`sccache --show-stats` names WebDAV as its cache location, and counts hits.",
     seen: { cache: "sccache" },
   },
+  go: {
+    tool: "Go",
+    gives: "Packages are compiled, vetted and tested once, on any machine. Needs Go 1.24 or later.",
+    lines: (farm) => [
+      {
+        where: "shell",
+        text: joined(
+          `export GRANGE_SERVER=${farm.origin}`,
+          orNone(farm.token, (token) => `export GRANGE_TOKEN=${token}`),
+          `export GOCACHEPROG="grange gocacheprog --project ${farm.project}"`,
+          "go build -trimpath ./...",
+          "go test -trimpath ./...",
+        ),
+      },
+    ],
+    expect:
+      "On a second machine, `go build -trimpath -v ./...` prints no package, and tests are (cached).",
+    seen: { cache: "gocache" },
+  },
   turborepo: {
     tool: "Turborepo",
     gives: "A task with the same inputs runs only once, on any machine.",
