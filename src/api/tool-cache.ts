@@ -15,6 +15,7 @@ export const CacheTool = z.enum([
   "turborepo",
   "nx",
   "gocache",
+  "remote-asset",
   "dune",
   "results",
 ]);

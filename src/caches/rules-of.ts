@@ -1,4 +1,5 @@
 import type { CacheTool } from "#api/tool-cache.ts";
+import { assetRules } from "./asset-rules.ts";
 import { bazelRules } from "./bazel-rules.ts";
 import { ccacheRules } from "./ccache-rules.ts";
 import { goRules } from "./go-rules.ts";
@@ -17,6 +18,7 @@ export const rulesOf: Readonly<Record<CacheTool, ToolRules>> = {
   turborepo: turborepoRules,
   nx: nxRules,
   gocache: goRules,
+  "remote-asset": assetRules,
   dune: namedRules,
   results: namedRules,
 };

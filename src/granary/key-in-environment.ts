@@ -20,6 +20,7 @@ export function keyInEnvironment(environment: string, { namespace, key }: Result
     case "reapi":
     case "bazel":
     case "dune":
+    case "remote-asset":
       return { namespace, key };
     case "ccache":
     case "gocache":

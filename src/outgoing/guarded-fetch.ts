@@ -112,8 +112,11 @@ function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, "");
 }
 
+/** The error of a call to an address that the farm must not contact. */
+export class PrivateAddress extends Error {}
+
 function notAllowed(host: string): Error {
-  return new Error(
+  return new PrivateAddress(
     `${host} has a private address, and the farm goes to none that its operator has not named: set GRANGE_PRIVATE_HOSTS=${host} to let it`,
   );
 }

@@ -126,6 +126,12 @@ export const ServerConfig = z.object({
     .transform((list) => list.split(",").map((host) => host.trim()))
     .transform((hosts) => hosts.filter((host) => host !== ""))
     .optional(),
+  /** Hosts from which clients may make the farm download, with `*`, separated by commas. Default: all. */
+  assetHosts: z
+    .string()
+    .transform((list) => list.split(",").map((host) => host.trim()))
+    .transform((hosts) => hosts.filter((host) => host !== ""))
+    .optional(),
   /** Properties of clients' actions that mean others, as `parsePlatformAliases` reads them. */
   platformAliases: z.string().optional(),
   /** Registries where the farm looks up the digests of images, as `parseRegistries` reads them. */
@@ -271,6 +277,7 @@ export function readServerConfig(
     sessionMs: env["GRANGE_SESSION_MS"],
     webhooks: env["GRANGE_WEBHOOKS"],
     privateHosts: env["GRANGE_PRIVATE_HOSTS"],
+    assetHosts: env["GRANGE_ASSET_HOSTS"],
     platformAliases: env["GRANGE_PLATFORM_ALIASES"] || undefined,
     registries: env["GRANGE_REGISTRIES"] || undefined,
     registryAuth: env["GRANGE_REGISTRY_AUTH"] || undefined,

@@ -4,18 +4,8 @@ import type { Right } from "#core/right.ts";
 import { readingVerbs, type Verb } from "#core/verb.ts";
 import { sql } from "#db/sql.ts";
 import { pathOf } from "#grpc/method.ts";
-import {
-  ActionCache,
-  Capabilities,
-  ContentAddressableStorage,
-  Execution,
-} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
-import { PublishBuildEvent } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
-import { Operations } from "#proto/google/longrunning/operations_pb.ts";
-import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
-import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
 import { askServer } from "../../test/support/ask-server.ts";
+import { grpcServices } from "./grpc/grpc-services.ts";
 import { methodRights } from "./grpc/method-rights.ts";
 import { aClosedFarm } from "./two-projects.fixture.ts";
 
@@ -170,19 +160,8 @@ async function overGrpc(answers: AsyncIterable<unknown>): Promise<Answer> {
   }
 }
 
-const services = [
-  Capabilities,
-  ContentAddressableStorage,
-  ByteStream,
-  ActionCache,
-  Execution,
-  Operations,
-  PublishBuildEvent,
-  Granaries,
-  Workers,
-];
 /** All methods of the protocols, by path; a farm may serve only some. */
-export const methodsOfProtocols = services.flatMap(({ methods: of }) =>
-  of.map((each) => [pathOf(each), each] as const),
+export const methodsOfProtocols = grpcServices.flatMap(({ service }) =>
+  service.methods.map((each) => [pathOf(each), each] as const),
 );
 const methods = methodsOfProtocols.filter(([path]) => path in methodRights);

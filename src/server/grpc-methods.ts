@@ -22,19 +22,27 @@ import { openGranaries } from "#granaries/open-granaries.ts";
 import { openSentLately } from "#granaries/recently-sent-blobs.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import type { Method } from "#grpc/method.ts";
+import { guardedFetch } from "#outgoing/guarded-fetch.ts";
+import { assetFetcher } from "./assets/asset-fetcher.ts";
+import { assetStore } from "./assets/asset-store.ts";
 import type { ChangeFeed } from "./change-feed.ts";
+import type { ServerConfig } from "./config.ts";
 import { readExecutionLog } from "./execution-log.ts";
+import { assetServices } from "./grpc/asset-services.ts";
 import { buildEventService } from "./grpc/build-event-service.ts";
 import { executionService } from "./grpc/execution-service.ts";
 import { granariesOfDomains } from "./grpc/granaries-of-domains.ts";
 import { granariesService } from "./grpc/granaries-service.ts";
-import { addressOf, limitedMethods } from "./grpc/limited-methods.ts";
+import { healthService } from "./grpc/health-service.ts";
+import { addressOf, limitedMethods, methodsWithoutDatabase } from "./grpc/limited-methods.ts";
 import { logStreams } from "./grpc/log-streams.ts";
 import { methodRights } from "./grpc/method-rights.ts";
 import { operationsService } from "./grpc/operations-service.ts";
 import { pinnedDigest } from "./grpc/pinned-action.ts";
+import { reflectionServices } from "./grpc/reflection-service.ts";
 import { workerGate } from "./grpc/worker-gate.ts";
 import { workersService } from "./grpc/workers-service.ts";
+import type { ReadinessProbe } from "./health/readiness.ts";
 import { knowsCommit } from "./knows-commit.ts";
 import { noteWorkerOffence } from "./note-worker-offence.ts";
 import type { RequestLimits } from "./request-limits/request-limits.ts";
@@ -45,12 +53,18 @@ import { executionSpans } from "./tracing/execution-spans.ts";
 /** For actions that name no timeout of their own. */
 const defaultTimeoutMs = 60 * 60_000;
 
+interface GrpcSettings {
+  readonly limits: RequestLimits;
+  readonly readiness: Pick<ReadinessProbe, "read" | "watch">;
+  readonly config: Pick<ServerConfig, "assetHosts" | "mostCacheEntryBytes">;
+}
+
 /** Returns all gRPC methods of the server, each guarded by its right and by the limits for its caller. */
 export function grpcMethods(
   services: Services,
   logs: ChangeFeed,
   logger: Logger,
-  limits: RequestLimits,
+  { limits, readiness, config }: GrpcSettings,
 ): Method[] {
   const { stores, blobsOf, treesOf, queue, operations, notes, db, resolveImage } = services;
   const callers = grpcCallers(services.callers, addressOf);
@@ -129,6 +143,7 @@ export function grpcMethods(
       ...operationsService({ operations, blobsOf, callers }),
       ...granaryMethods(services, callers, logger),
       ...buildEventMethods(services, callers, blobsFor, logger),
+      ...assetMethods(services, callers, config),
       ...workersService({
         queue,
         gate: workerGate({
@@ -147,10 +162,14 @@ export function grpcMethods(
         pulled: (ms) => services.imagePulls.pulled(ms),
         spans: services.tracing && executionSpans(db, services.tracing, logger),
       }),
+      ...reflectionServices(),
     ],
     methodRights,
   );
-  return limitedMethods(methods, callers, limits);
+  return [
+    ...limitedMethods(methods, callers, limits),
+    ...methodsWithoutDatabase(healthService(readiness), callers, limits),
+  ];
 }
 
 /**
@@ -193,6 +212,27 @@ function granaryMethods(services: Services, callers: GrpcCallers, logger: Logger
       }),
     ),
   });
+}
+
+function assetMethods(
+  { caches, blobsOf, clock, privateHosts, projectShare, writeQuota }: Services,
+  callers: GrpcCallers,
+  { assetHosts, mostCacheEntryBytes }: GrpcSettings["config"],
+): Method[] {
+  const nowMs = () => clock.now().getTime();
+  const store = assetStore(caches, blobsOf, nowMs);
+  const fetcher = assetFetcher({
+    rules: { fetch: guardedFetch(privateHosts), hosts: assetHosts },
+    store,
+    caches,
+    async admit(caller, project, bytes) {
+      await projectShare.begin(caller, project);
+      await writeQuota.take(caller.name, project, bytes);
+    },
+    mostBytes: mostCacheEntryBytes,
+    nowMs,
+  });
+  return assetServices({ callers, store, fetcher, nowMs });
 }
 
 function buildEventMethods(

@@ -234,6 +234,7 @@ export async function openServices(
       inProject,
       evaluator,
       cache,
+      privateHosts,
       platformAliases,
       resolveImage,
       registryLogins: logins,

@@ -152,8 +152,13 @@ test("every gRPC method states a right, and each that reads needs one", () => {
     .filter(([path]) => !needsRight(methodRights[path] as Right))
     .map(([path]) => path);
 
-  // Tools ask for it before they send a token, and it tells nothing of a project.
-  expect(withoutRight).toEqual(["/build.bazel.remote.execution.v2.Capabilities/GetCapabilities"]);
+  // Callers ask for these before they have a token, and the answers tell nothing of a project.
+  expect(withoutRight).toEqual([
+    "/build.bazel.remote.execution.v2.Capabilities/GetCapabilities",
+    "/grpc.health.v1.Health/Check",
+    "/grpc.health.v1.Health/List",
+    "/grpc.health.v1.Health/Watch",
+  ]);
 });
 
 test("caches of build tools and figures for scrapers are read by who may read", async () => {

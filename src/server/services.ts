@@ -28,6 +28,7 @@ import type { RepositoryAccess } from "#graphs/repository-access.ts";
 import type { ResolveImage } from "#graphs/resolved-image.ts";
 import type { AskingNotes } from "#invocations/asking-notes.ts";
 import type { OperationService } from "#invocations/operation-service.ts";
+import type { PrivateHosts } from "#outgoing/allowed-address.ts";
 import type { LabTimes } from "#perf/lab-times.ts";
 import type { SourceService } from "#perf/requests/source-service.ts";
 import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
@@ -93,6 +94,8 @@ export interface Services extends Service {
   readonly inProject: InProject;
   readonly evaluator: TemplateEvaluator;
   readonly cache: CatalogCache;
+  /** The hosts on private addresses that the farm may contact now. */
+  readonly privateHosts: () => Promise<PrivateHosts>;
   /** Properties of clients' actions that mean others. */
   readonly platformAliases: readonly PlatformAlias[];
   /** Replaces tags of container images by digests; undefined when the farm knows no registries. */

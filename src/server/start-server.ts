@@ -103,7 +103,7 @@ export async function startServer(
         messageMemory: config.messageMemory,
         logger,
         identity: certificate && (() => certificate.identity()),
-        methods: grpcMethods(services, feeds.logs, logger, limits),
+        methods: grpcMethods(services, feeds.logs, logger, { limits, readiness, config }),
         onClosed: (peer) => services.notes.closed(peer),
         tracing,
         caches: cachesOf(services, config, logger, limits),
@@ -133,6 +133,7 @@ export async function startServer(
     const drainAndStop = async () => {
       readiness.drain();
       await delay(config.drainMs);
+      readiness.close();
       await stop();
     };
     return { url, services, failed: Promise.race([lost, outgrown]), stop: drainAndStop };

@@ -1,3 +1,4 @@
+import { anyone } from "#access/principal.ts";
 import type { LimitName } from "#api/request-limits.ts";
 import type { GrpcCallers } from "#caches/rev2/caller.ts";
 import type { CallContext } from "#grpc/call-context.ts";
@@ -34,6 +35,32 @@ export function limitedMethods(
       },
     };
   });
+}
+
+/**
+ * Serves methods that need no right also while the database does not answer: a call without a token or certificate is
+ * not looked up, and counts by its address. An invalid token is refused as everywhere.
+ */
+export function methodsWithoutDatabase(
+  methods: readonly Method[],
+  callers: Pick<GrpcCallers, "of">,
+  limits: RequestLimits,
+): Method[] {
+  return methods.map((method) => ({
+    path: method.path,
+    async serve(call) {
+      const { context } = call;
+      const isNamed =
+        context.metadata["authorization"] !== undefined || context.certificateOf !== undefined;
+      const name = isNamed ? (await callers.of(context)).name : anyone;
+      const end = limits.begin("calls", { principal: name, address: addressOf(context) });
+      try {
+        await method.serve(call);
+      } finally {
+        end();
+      }
+    },
+  }));
 }
 
 function listOf(name: LimitName | undefined): readonly LimitName[] {

@@ -24,6 +24,14 @@ export const methodPurposes: Readonly<Record<string, string>> = {
     "Executes an action on a worker, or returns its stored result; the stream reports each stage.",
   "/build.bazel.remote.execution.v2.Execution/WaitExecution":
     "Follows an operation that `Execute` started, after a lost connection.",
+  "/build.bazel.remote.asset.v1.Fetch/FetchBlob":
+    "Returns the blob of a URI with its qualifiers: stored content, or what the farm downloads.",
+  "/build.bazel.remote.asset.v1.Fetch/FetchDirectory":
+    "Returns the directory that was pushed for a URI with its qualifiers.",
+  "/build.bazel.remote.asset.v1.Push/PushBlob":
+    "Stores under which URIs and qualifiers a blob of the project is found.",
+  "/build.bazel.remote.asset.v1.Push/PushDirectory":
+    "Stores under which URIs and qualifiers a directory of the project is found.",
   "/google.longrunning.Operations/GetOperation": "Returns the present state of an operation.",
   "/google.longrunning.Operations/WaitOperation":
     "Returns the state of an operation when it has ended, or when the given time is over.",
@@ -67,4 +75,13 @@ export const methodPurposes: Readonly<Record<string, string>> = {
     "Ends leases with their results. Each is judged alone: a refusal does not affect the others.",
   "/grange.worker.v1.Workers/AppendLog":
     "Appends to the log of a running attempt at an offset: bytes that exist are not written again, and a gap is refused.",
+  "/grpc.health.v1.Health/Check":
+    "Returns whether the server should get calls; a service has the status of the whole server.",
+  "/grpc.health.v1.Health/List": "Returns the status of the server and of each service.",
+  "/grpc.health.v1.Health/Watch":
+    "Sends the status at once, and again whenever it changes; ends when the server stops.",
+  "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo":
+    "Returns the names of the served services, and the descriptors of their protocols.",
+  "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo":
+    "Returns the names of the served services, and the descriptors of their protocols.",
 };

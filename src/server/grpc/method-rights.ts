@@ -14,6 +14,9 @@ const execute = rightSomewhere("execute");
 const keepResults = rightSomewhere("cache", "execute", "report", "work");
 const work = rightSomewhere("work");
 const report = rightSomewhere("report");
+/** The protocols are in the package, but who has no right on a farm learns nothing of it. */
+const useAnything = rightSomewhere("read", "execute", "cache", "report", "work", "upload");
+const probe = noRight("load balancers and service managers have no token");
 
 /**
  * The gRPC methods that the farm serves, each with the right that is checked before its handler runs.
@@ -35,6 +38,11 @@ export const methodRights: Readonly<Record<string, Right>> = {
   "/build.bazel.remote.execution.v2.ActionCache/UpdateActionResult": keepResults,
   "/build.bazel.remote.execution.v2.Execution/Execute": execute,
   "/build.bazel.remote.execution.v2.Execution/WaitExecution": operations,
+  // A download by the farm needs the right to put blobs into the project, too.
+  "/build.bazel.remote.asset.v1.Fetch/FetchBlob": lookUp,
+  "/build.bazel.remote.asset.v1.Fetch/FetchDirectory": lookUp,
+  "/build.bazel.remote.asset.v1.Push/PushBlob": keepResults,
+  "/build.bazel.remote.asset.v1.Push/PushDirectory": keepResults,
   "/google.longrunning.Operations/GetOperation": operations,
   "/google.longrunning.Operations/WaitOperation": operations,
   // The right to cancel any execution is checked against the operation.
@@ -59,4 +67,9 @@ export const methodRights: Readonly<Record<string, Right>> = {
   "/grange.worker.v1.Workers/Release": work,
   "/grange.worker.v1.Workers/Finish": work,
   "/grange.worker.v1.Workers/AppendLog": work,
+  "/grpc.health.v1.Health/Check": probe,
+  "/grpc.health.v1.Health/List": probe,
+  "/grpc.health.v1.Health/Watch": probe,
+  "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo": useAnything,
+  "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": useAnything,
 };

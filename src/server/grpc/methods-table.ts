@@ -1,32 +1,9 @@
-import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { describeRight } from "#core/right.ts";
 import { pathOf } from "#grpc/method.ts";
-import {
-  ActionCache,
-  Capabilities,
-  ContentAddressableStorage,
-  Execution,
-} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
-import { PublishBuildEvent } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
-import { Operations } from "#proto/google/longrunning/operations_pb.ts";
-import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
-import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
+import { grpcServices } from "./grpc-services.ts";
 import { methodPurposes } from "./method-purposes.ts";
 import { methodRights } from "./method-rights.ts";
-
-/** The services of the farm, in the order of the document, each with its callers. */
-const services: readonly { readonly service: DescService; readonly callers: string }[] = [
-  { service: Capabilities, callers: "Build tools call it first." },
-  { service: Execution, callers: "Build tools with remote execution." },
-  { service: ActionCache, callers: "Build tools." },
-  { service: ContentAddressableStorage, callers: "Build tools, workers and granaries." },
-  { service: ByteStream, callers: "Build tools, workers and granaries." },
-  { service: Operations, callers: "Build tools that lost the stream of `Execute`." },
-  { service: PublishBuildEvent, callers: "Bazel and other tools that report builds." },
-  { service: Granaries, callers: "Granaries. Its messages can change with each version." },
-  { service: Workers, callers: "Workers. Its messages can change with each version." },
-];
 
 /**
  * Returns the tables of docs/grpc-api.md, in Markdown, one for each service, from the descriptors of the protocols.
@@ -34,10 +11,10 @@ const services: readonly { readonly service: DescService; readonly callers: stri
  * Throws when a method that the farm serves is in none of the services, or has no purpose.
  */
 export function grpcMethodTables(): string {
-  const known = new Set(services.flatMap(({ service }) => service.methods.map(pathOf)));
+  const known = new Set(grpcServices.flatMap(({ service }) => service.methods.map(pathOf)));
   const unlisted = Object.keys(methodRights).filter((path) => !known.has(path));
   if (unlisted.length > 0) throw new Error(`in no service: ${unlisted.join(", ")}`);
-  return services
+  return grpcServices
     .map(({ service, callers }) =>
       [
         `### ${service.name}`,

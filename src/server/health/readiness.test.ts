@@ -3,6 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { silent } from "#execution/execution.fixture.ts";
+import { GrpcChannel } from "#grpc/channel.ts";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from "#proto/grpc/health/v1/health_pb.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { readServerConfig } from "../config.ts";
 import { startServer } from "../start-server.ts";
@@ -54,6 +59,26 @@ test("a server whose directory of blobs is gone lives and is not ready; it is ag
   await rename(join(dataDir, "away"), join(dataDir, "blobs"));
   await expect.poll(async () => (await read()).status, { timeout: 10_000 }).toBe(200);
   await server.stop();
+});
+
+test("a watch over gRPC tells each change, and ends when the server stops", async () => {
+  const { server } = await aServer("watched", 300);
+  const channel = new GrpcChannel({ url: server.url });
+  const watch = channel.serverStream(Health.method.watch, {})[Symbol.asyncIterator]();
+  const next = async () => (await watch.next()).value?.status;
+
+  expect(await next()).toBe(ServingStatus.SERVING);
+  const startedAt = performance.now();
+  const stopped = server.stop();
+  expect(await next()).toBe(ServingStatus.NOT_SERVING);
+  expect(await channel.unary(Health.method.check, {})).toMatchObject({
+    status: ServingStatus.NOT_SERVING,
+  });
+  expect(await watch.next()).toMatchObject({ done: true });
+  await stopped;
+  // The grace for running calls, 1.5 s, was not needed.
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  await channel.stop();
 });
 
 test("a server that is told to stop goes on for its time, and says that it is not ready", async () => {

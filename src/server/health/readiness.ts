@@ -14,8 +14,15 @@ import { judgeReadiness, type Readiness, type ServerState } from "./judge-readin
 export interface ReadinessProbe {
   /** The result is at most a second old: frequent requests cause at most one check per second. */
   read(): Promise<Readiness>;
+  /**
+   * Yields whether the server is ready: at once, and after each change, which is noticed within a second. Ends when
+   * `signal` is aborted, and when the probe is closed.
+   */
+  watch(signal: AbortSignal): AsyncIterable<boolean>;
   /** Reports the server as not ready from now on, because it stops soon. */
   drain(): void;
+  /** Ends all watches. */
+  close(): void;
 }
 
 interface ReadinessOptions {
@@ -43,10 +50,43 @@ export function readinessProbe(options: ReadinessOptions): ReadinessProbe {
     () => performance.now(),
     () => observe(options, timeoutMs),
   );
+  const read = async () => judgeReadiness({ ...(await state()), isDraining });
+  let isClosed = false;
+  const pauses = new Set<() => void>();
+  /** Resolves after a second, when the server begins to stop, and when `signal` is aborted. */
+  const pause = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        pauses.delete(end);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, validMs);
+      pauses.add(end);
+      signal.addEventListener("abort", end);
+    });
+  const endPauses = () => {
+    for (const end of pauses) end();
+  };
   return {
-    read: async () => judgeReadiness({ ...(await state()), isDraining }),
+    read,
+    async *watch(signal) {
+      let last: boolean | undefined;
+      while (!isClosed && !signal.aborted) {
+        const { ready } = await read();
+        if (ready !== last) yield ready;
+        last = ready;
+        if (!isClosed && !signal.aborted) await pause(signal);
+      }
+    },
     drain: () => {
       isDraining = true;
+      endPauses();
+    },
+    close: () => {
+      isClosed = true;
+      endPauses();
     },
   };
 }

@@ -2,6 +2,7 @@ import {
   create,
   type DescMessage,
   type DescMethod,
+  type DescMethodBiDiStreaming,
   type DescMethodClientStreaming,
   type DescMethodServerStreaming,
   type DescMethodUnary,
@@ -49,6 +50,12 @@ export interface ForeignClient {
     headers?: Headers,
     end?: "end" | "cut",
   ): Promise<MessageShape<O>>;
+  /** Sends all messages and ends its side. */
+  converse<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodBiDiStreaming<I, O>,
+    messages: readonly MessageInitShape<I>[],
+    headers?: Headers,
+  ): Incoming<MessageShape<O>>;
   close(): void;
 }
 
@@ -94,6 +101,18 @@ export function foreignClient(url: string): ForeignClient {
         if (end === "end") call.end();
         else setTimeout(() => call.cancel(), 100);
       }),
+
+    converse(method, messages, headers = {}) {
+      const call = client.makeBidiStreamRequest(
+        pathOf(method),
+        encoder(method.input),
+        decoder(method.output),
+        metadataOf(headers),
+      );
+      for (const message of messages) call.write(create(method.input, message));
+      call.end();
+      return incoming(call);
+    },
 
     close: () => client.close(),
   };

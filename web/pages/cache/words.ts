@@ -11,6 +11,7 @@ export const kindWords: Readonly<Record<CacheUseKind, string>> = {
   turborepo: "Turborepo",
   nx: "Nx",
   gocache: "Go",
+  "remote-asset": "Remote assets",
   dune: "dune",
   results: "Build systems with the granary's protocol",
 };
