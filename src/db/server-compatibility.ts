@@ -43,7 +43,7 @@ export function compareMigrations(
   return {
     missing: known.filter(({ number }) => !done.has(number)),
     ahead: unknown.map(({ name }) => name),
-    newer: unknown.find((each) => neededBy(each) > newest)?.name,
+    newer: unknown.find(({ worksWith }) => worksWith === null || worksWith > newest)?.name,
   };
 }
 
