@@ -69,6 +69,7 @@ jobs:
     commands: cat /etc/version "$GRANGE_ITEMS_FILE"
   database:
     services: { db: ${host}/tests/postgres:18 }
+    platform: { who: root }
     inputs: [query.mjs]
     commands: node query.mjs
   private:

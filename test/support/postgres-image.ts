@@ -51,12 +51,13 @@ export function postgresImage() {
   );
 }
 
+/** The shell of BusyBox takes its own `setpriv`, which lacks these options, for a name without a path. */
 const entryPoint = `#!/bin/sh
 set -e
 if [ "$(id -u)" = 0 ]; then
   chown -R postgres "$PGDATA" /run/postgresql
   chmod 700 "$PGDATA"
-  exec setpriv --reuid=postgres --regid=postgres --init-groups -- "$0" "$@"
+  exec /usr/bin/setpriv --reuid=postgres --regid=postgres --init-groups -- "$0" "$@"
 fi
 [ -s "$PGDATA/PG_VERSION" ] || initdb --username=postgres --auth=trust --locale=C --no-sync
 exec "$@"
