@@ -1,5 +1,6 @@
 import type { Show } from "../row.ts";
 import { ciRuns } from "./ci-runs.ts";
+import { guestbook } from "./guestbook.ts";
 import { hostileImages } from "./hostile-images.ts";
 import { imageTimes } from "./image-times.ts";
 import { killedWorkers, manyKilledWorkers } from "./killed-workers.ts";
@@ -15,5 +16,6 @@ export const containersShow: Show = {
     manyKilledWorkers,
     publicPlatforms,
     ciRuns,
+    guestbook,
   ],
 };
