@@ -35,9 +35,15 @@ const embedZstd = {
  */
 const treeShakeTraces = {
   name: "tree-shake-traces",
-  setup({ onResolve }) {
+  setup({ onResolve, onLoad }) {
+    if (!tracesAreHere()) {
+      // An import of a missing package would end a program of one file at its start. This fails only when it is called.
+      const contents =
+        'throw Object.assign(new Error("OpenTelemetry is not built in"), { code: "ERR_MODULE_NOT_FOUND" });';
+      onLoad({ filter: /open-telemetry-tracing\.ts$/ }, () => ({ contents, loader: "js" }));
+      return;
+    }
     onResolve({ filter: /^@opentelemetry\/[^/]+$/ }, async ({ path: name }) => {
-      if (!tracesAreHere()) return { path: name, external: true };
       const folder = join(root, "node_modules", name);
       const { module } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
       // One of them names its modules for `import` by itself.
