@@ -13,7 +13,7 @@ export const ccacheRules: ToolRules = {
   lookupOf({ method, path, isFolder }: CacheRequest): Lookup {
     const isKey = path.length <= 3 && path.every((part) => /^[A-Za-z0-9_-]{1,128}$/.test(part));
     if (isFolder || !isKey) {
-      throw new Fault("invalid_argument", `"${path.join("/")}" is no key of ccache's`);
+      throw new Fault("invalid_argument", `"${path.join("/")}" is not a key of ccache`);
     }
     return plainLookup(method, path.join("/"), ["GET", "HEAD", "PUT", "DELETE"]);
   },

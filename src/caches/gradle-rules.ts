@@ -8,7 +8,7 @@ export const gradleRules: ToolRules = {
   lookupOf({ method, path, isFolder }: CacheRequest): Lookup {
     const [key = "", ...more] = path;
     if (isFolder || more.length > 0 || !/^[A-Za-z0-9_-]{1,128}$/.test(key)) {
-      throw new Fault("invalid_argument", `"${path.join("/")}" is no key of Gradle's`);
+      throw new Fault("invalid_argument", `"${path.join("/")}" is not a key of Gradle`);
     }
     return plainLookup(method, key, ["GET", "HEAD", "PUT"]);
   },

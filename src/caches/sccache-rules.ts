@@ -24,7 +24,7 @@ export const sccacheRules: ToolRules = {
     }
     const key = path.join("/");
     const isKey = path.length <= 12 && path.every((part) => /^[A-Za-z0-9._-]{1,255}$/.test(part));
-    if (!isKey) throw new Fault("invalid_argument", `"${key}" is no key of sccache's`);
+    if (!isKey) throw new Fault("invalid_argument", `"${key}" is not a key of sccache`);
     if (method === "PROPFIND") {
       if (isFolder) return { kind: "answer", answer: davOfFolder(rawPath) };
       return {

@@ -53,7 +53,8 @@ export const turborepoRules: ToolRules = {
       return { kind: "look", keysIn: (body) => (jsonIn(body, z.array(z.unknown())), []), tell };
     }
     const hash = Hash.safeParse(last);
-    if (!hash.success) throw new Fault("invalid_argument", `"${last}" is no artifact's hash`);
+    if (!hash.success)
+      throw new Fault("invalid_argument", `"${last}" is not the hash of an artifact`);
     const key = `${team}/${hash.data}`;
     switch (method) {
       case "GET":

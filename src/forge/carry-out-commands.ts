@@ -20,7 +20,7 @@ export async function carryOutNext(services: ForgeServices): Promise<boolean> {
       command,
     );
     if (await endCommand(db, command, ended)) return true;
-    throw new Fault("aborted", "another server carries it out meanwhile");
+    throw new Fault("aborted", "another server carries out this command");
   } catch (reason) {
     const error = messageOf(reason);
     const { repository, id: comment } = command;

@@ -85,7 +85,7 @@ export async function addRepository(
 }
 
 function isWatched(name: string): Fault {
-  return new Fault("already_exists", `${name} is watched already; \`grange forge list\` shows it`);
+  return new Fault("already_exists", `${name} is already watched; \`grange forge list\` shows it`);
 }
 
 async function requireWatched(tx: Tx, name: string): Promise<WatchedRepository> {
@@ -155,7 +155,7 @@ export async function removeAccount(
 ): Promise<void> {
   await services.db.transaction(async (tx) => {
     if (!(await unlinkAccount(tx, { principal, kind })))
-      throw new Fault("not_found", `${principal} is linked with no account of ${kind}`);
+      throw new Fault("not_found", `${principal} is not linked with an account of ${kind}`);
     await endReadRights(tx, { principal, kind });
     await services.record(tx, { what: "unlink an account", principal, kind });
   });
@@ -167,7 +167,7 @@ function requireAccounts(forges: Forges, kind: string): ForgePullRequests {
   if (pullRequests !== undefined) return pullRequests;
   throw new Fault(
     "failed_precondition",
-    `a forge of the kind ${kind} knows no permissions of accounts: give rights with \`grange grant add\``,
+    `a forge of the kind ${kind} does not report permissions of accounts: give rights with \`grange grant add\``,
   );
 }
 
@@ -194,7 +194,7 @@ export async function approveHead(
     const { name } = await requireWatched(tx, written);
     const pull = await findPull(tx, name, number);
     if (pull === undefined) {
-      throw new Fault("not_found", `the farm knows no pull request ${number} of ${name}`);
+      throw new Fault("not_found", `the farm does not know pull request ${number} of ${name}`);
     }
     const at = services.clock.now();
     if (!(await approvePull(tx, { repository: name, number, head, by, at }))) {

@@ -65,7 +65,7 @@ export async function requireHolding(tx: Tx, { repository, epoch }: Holding): Pr
   if (mine === undefined) {
     throw new Fault(
       "aborted",
-      `another server works on ${repository} now, or it is watched no more`,
+      `another server works on ${repository} now, or it is no longer watched`,
     );
   }
 }

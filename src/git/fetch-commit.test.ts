@@ -228,8 +228,8 @@ test("several processes can fetch into one mirror at once", async () => {
 
 test.each([
   ["a directory without repository", () => mkdtempSync(join(root, "plain-")), "git init"],
-  ["a path that is not there", () => join(root, "nowhere"), "is not there"],
-  ["a file", () => fileIn(root), "no directory"],
+  ["a path that is not there", () => join(root, "nowhere"), "does not exist"],
+  ["a file", () => fileIn(root), "is not a directory"],
   ["a URL without repository", () => server.urlOf(join(root, "nowhere")), "no Git repository"],
   ["a host that does not answer", () => "http://127.0.0.1:1/a", "cannot be reached"],
 ])("%s is said to be that", async (_, address, message) => {

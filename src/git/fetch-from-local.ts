@@ -21,7 +21,7 @@ export async function repositoryAt(git: Git, path: string): Promise<string> {
   if (!there?.isDirectory()) {
     throw new Fault(
       "not_found",
-      `${path} is ${there ? "no directory" : "not there"}; give the path of a Git repository, or its URL`,
+      `${path} ${there ? "is not a directory" : "does not exist"}; give the path of a Git repository, or its URL`,
     );
   }
   const { exitCode, stdout, stderr } = await git.run(
@@ -65,7 +65,7 @@ export async function fetchFromLocal(
   }
   const sha = CommitSha.parse(parsed.stdout.toString("latin1").trim());
   if ((await mirror.resolve(sha)) !== sha && !(await mirror.fetch(repository, sha, signal))) {
-    throw new Fault("unavailable", `${path} has ${sha}, but does not give it out`);
+    throw new Fault("unavailable", `${path} has ${sha}, but does not allow to fetch it`);
   }
 
   // Prints nothing for a text that is not a ref, such as an id.

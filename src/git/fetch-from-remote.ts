@@ -61,7 +61,10 @@ export async function fetchFromRemote(
       };
     }
   }
-  throw new Fault("aborted", `${shown} moves ${revision} faster than it can be fetched; try again`);
+  throw new Fault(
+    "aborted",
+    `${revision} of ${shown} changed again and again while it was fetched; try again`,
+  );
 
   async function isHere(id: string): Promise<boolean> {
     const resolved = await mirror.resolve(id);

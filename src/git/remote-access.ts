@@ -88,8 +88,8 @@ async function networkSettings(
   if (found.length > 0 && allowed.length === 0) {
     throw new Fault(
       "permission_denied",
-      `${withoutPassword(address)}: ${host} is at ${found[0]}, a private address, and the farm goes to none that ` +
-        `its operator has not allowed; set GRANGE_PRIVATE_HOSTS=${host} to allow it`,
+      `${withoutPassword(address)}: ${host} is at ${found[0]}, a private address. The farm contacts only those that ` +
+        `its operator has allowed; set GRANGE_PRIVATE_HOSTS=${host} to allow it`,
     );
   }
   if (!isHttp) return [];

@@ -181,7 +181,9 @@ export async function openGit(
         parts.push(part);
         sizeBytes += part.byteLength;
         if (sizeBytes > most) {
-          process.kill(new Fault("resource_exhausted", `git ${args[0]} gave over ${most} bytes`));
+          process.kill(
+            new Fault("resource_exhausted", `git ${args[0]} wrote more than ${most} bytes`),
+          );
         }
       });
       const { exitCode, stderr } = await process.ended;

@@ -52,7 +52,7 @@ export function fetchOrder(
   if (items.length > mostItems) {
     throw new Fault(
       "invalid_argument",
-      `an order of ${items.length} is over ${mostItems}; make several`,
+      `an order may have at most ${mostItems} items, and this one has ${items.length}; make several`,
     );
   }
   const requests = new Map(items.map(wantedOf).map((request) => [request.name, request]));
@@ -68,7 +68,7 @@ function wantedOf(item: FetchItem): Request {
       return { kind: "blob", item, name: `blob ${digestKey(digest)}`, digest };
     }
     case undefined:
-      throw new Fault("invalid_argument", "an item of the order names neither result nor blob");
+      throw new Fault("invalid_argument", "an item of the order must name a result or a blob");
   }
 }
 

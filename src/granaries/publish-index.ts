@@ -86,7 +86,7 @@ export async function publishIndex(
 ): Promise<PublishedIndex> {
   const [commit] = build.commits;
   if (commit === undefined) {
-    throw new Fault("invalid_argument", "an index is of a commit, and none is named");
+    throw new Fault("invalid_argument", "an index must name its commit");
   }
   const key: IndexKey = { ...build, commit, domain: parts.domain };
   await requireKnown(parts, build.repository, commit, reported.principal);

@@ -141,7 +141,7 @@ function servicesOf({ services }: JobDefinition): Platform {
 
 function rightsOf(job: JobDefinition, given: JobRights | undefined): Platform {
   if (job.platform?.[tokenProperty] !== undefined) {
-    throw new Fault("invalid_argument", `only the farm itself says ${tokenProperty}`);
+    throw new Fault("invalid_argument", `only the farm itself may set ${tokenProperty}`);
   }
   if (given !== undefined) return { [tokenProperty]: rightsText(given) };
   const named = [...(job.caches === true ? ["caches"] : []), ...(job.identity ?? [])];

@@ -37,7 +37,7 @@ test.each(["pr/7@acme/app", "user/ada"])("a run in %s has caches, and no identit
 
   expect(rightsOfJob({ ...place, definition: { caches: true } })).toEqual({ caches: "acme/app" });
   expect(() => rightsOfJob({ ...place, definition: { identity: ["npm"] } })).toThrow(
-    "protected domains only",
+    "only runs in protected domains",
   );
 });
 

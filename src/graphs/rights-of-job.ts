@@ -20,7 +20,7 @@ export function rightsOfJob({ definition, ...place }: JobWithPlace): JobRights |
   if (audiences !== undefined && place.domain !== protectedDomain) {
     throw new Fault(
       "failed_precondition",
-      `an identity is given to runs of protected domains only, and this run is in ${place.domain}`,
+      `only runs in protected domains get an identity, and this run is in ${place.domain}`,
     );
   }
   const { repository, branch, commit, graphId, job, submittedBy } = place;

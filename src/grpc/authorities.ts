@@ -16,7 +16,7 @@ export function readAuthorities(file: string): string {
   } catch (cause) {
     throw new Fault(
       "invalid_argument",
-      `${file} is to hold an authority to trust, and no certificate in PEM can be read from it: ${messageOf(cause)}`,
+      `${file} must contain the certificate of an authority in PEM, and none can be read: ${messageOf(cause)}`,
       { cause },
     );
   }
@@ -34,7 +34,7 @@ const untrusted: ReadonlySet<string> = new Set([
  */
 export function adviceOnTrust(code: string | undefined): string | undefined {
   return code !== undefined && untrusted.has(code)
-    ? "its certificate is of no authority that is trusted here; GRANGE_CA names the file of one"
+    ? "its certificate is not from a trusted authority; name the file of its authority in GRANGE_CA"
     : undefined;
 }
 

@@ -103,11 +103,15 @@ function faultOfReset(rstCode: number | undefined): Fault {
 const resetFaults = new Map<number | undefined, () => Fault>([
   [
     constants.NGHTTP2_REFUSED_STREAM,
-    () => new Fault("unavailable", "the server took no more calls"),
+    () => new Fault("unavailable", "the server accepts no more calls"),
   ],
   [
     constants.NGHTTP2_ENHANCE_YOUR_CALM,
-    () => new Fault("resource_exhausted", "the server finds headers or calls too many"),
+    () =>
+      new Fault(
+        "resource_exhausted",
+        "the server refused the connection because of too many headers or calls",
+      ),
   ],
   [
     constants.NGHTTP2_INADEQUATE_SECURITY,
@@ -124,7 +128,10 @@ function faultOfHttp(headers: IncomingHttpHeaders): Fault | undefined {
   if (status === 200) {
     const type = headers["content-type"] ?? "";
     if (type.startsWith("application/grpc")) return undefined;
-    return new Fault("internal", `the answer is not gRPC but ${type || "of no type"}`);
+    return new Fault(
+      "internal",
+      `the answer is not gRPC; its content type is ${type || "missing"}`,
+    );
   }
   const code: FaultCode = httpCodes.get(status) ?? "internal";
   return new Fault(code, `the server answered HTTP ${status}`);

@@ -27,13 +27,13 @@ export function readClientCertificate(
   } catch (cause) {
     throw new Fault(
       "invalid_argument",
-      `${certFile} and ${keyFile} are to hold a certificate and its key in PEM: ${messageOf(cause)}`,
+      `${certFile} and ${keyFile} must contain a certificate and its key in PEM: ${messageOf(cause)}`,
       { cause },
     );
   }
   throw new Fault(
     "invalid_argument",
-    `the key in ${keyFile} is not that of the certificate in ${certFile}`,
+    `the key in ${keyFile} does not belong to the certificate in ${certFile}`,
   );
 }
 

@@ -24,7 +24,7 @@ export function decompressorFor(encoding: string | undefined): Decompress {
   if (found !== undefined) return found;
   throw new Fault(
     "unimplemented",
-    `messages in ${String(encoding)} are not read here; ${acceptedEncodings} are`,
+    `messages with the encoding ${String(encoding)} are not supported; use ${acceptedEncodings}`,
   );
 }
 
@@ -37,7 +37,7 @@ function within(
       return await unpack(bytes, { maxOutputLength: Math.max(1, mostBytes) });
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-        throw new Fault("resource_exhausted", `a message unpacks to over ${mostBytes} bytes`, {
+        throw new Fault("resource_exhausted", `a message unpacks to more than ${mostBytes} bytes`, {
           cause,
         });
       }

@@ -148,7 +148,7 @@ export class HeldBytes {
   #enforceLimits(growing: GiveUp): void {
     if (this.#now > this.#most) {
       this.#gaveUp();
-      throw new Fault("resource_exhausted", `${this.#what} hold over ${this.#most} bytes`);
+      throw new Fault("resource_exhausted", `${this.#what} hold more than ${this.#most} bytes`);
     }
     const shared = this.#shared;
     while (shared !== undefined && shared.now > shared.most) {

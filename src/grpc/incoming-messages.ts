@@ -79,7 +79,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     let seen = this.#receivedBytes;
     const timer = setInterval(() => {
       if (this.#receivedBytes - seen < leastProgressBytes) {
-        this.fail(new Fault("deadline_exceeded", `nothing came for ${waitLimitMs} ms`));
+        this.fail(new Fault("deadline_exceeded", `no message arrived for ${waitLimitMs} ms`));
       }
       seen = this.#receivedBytes;
     }, waitLimitMs).unref();
@@ -97,7 +97,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     this.#keptBytes = message.byteLength;
     this.#account();
     if ((await this.soon()) !== undefined) {
-      throw new Fault("internal", "the call has a second message, where one is due");
+      throw new Fault("internal", "the call has a second message, and the method accepts one");
     }
     return message;
   }

@@ -39,13 +39,13 @@ function judged(
 function whyNot(code: string, until: string): string {
   switch (code) {
     case "CERT_HAS_EXPIRED":
-      return `ran out on ${until}: have another issued`;
+      return `expired on ${until}: get a new one`;
     case "CERT_NOT_YET_VALID":
-      return "is not good yet: one of the two clocks is wrong";
+      return "is not valid yet: check the clocks of both machines";
     case "INVALID_PURPOSE":
       return "is not for clients: it needs extendedKeyUsage=clientAuth";
     default:
-      return `is of no authority that this farm takes machines' certificates from (--client-ca): ${code}`;
+      return `is not from an authority that this farm accepts for machines (--client-ca): ${code}`;
   }
 }
 

@@ -165,7 +165,7 @@ function keyOf({ digest }: { digest?: DigestMessage | undefined }): string {
 
 function answered<T>(response: T | undefined, digest: Digest): T {
   if (response !== undefined) return response;
-  throw new Fault("internal", `the server's answer leaves ${digestKey(digest)} out`);
+  throw new Fault("internal", `the server's answer lacks ${digestKey(digest)}`);
 }
 
 /** A missing status means OK: protobuf leaves out empty messages. */

@@ -57,7 +57,7 @@ export function remoteByteStream(
     );
     const { committedSize } = fromBinary(WriteResponseSchema, response);
     if (committedSize === BigInt(digest.sizeBytes)) return;
-    throw new Fault("data_loss", `${digestKey(digest)} was kept as ${committedSize} bytes`);
+    throw new Fault("data_loss", `${digestKey(digest)} was stored with ${committedSize} bytes`);
   };
 
   return { read, write };

@@ -120,7 +120,7 @@ export function serveStream(
   // For unknown methods, too: dropping bytes takes as long as reading them.
   stream.on("data", options.onData);
   stream.on("close", () => {
-    if (!over) abort(new Fault("cancelled", "the client has gone"));
+    if (!over) abort(new Fault("cancelled", "the client has disconnected"));
     over = true;
     clearTimeout(timer);
     shortOver();
@@ -161,7 +161,7 @@ export function serveStream(
   });
   if (timeoutMs !== undefined) {
     const expire = () => {
-      const fault = new Fault("deadline_exceeded", `${path} took over ${timeoutMs} ms`);
+      const fault = new Fault("deadline_exceeded", `${path} took longer than ${timeoutMs} ms`);
       abort(fault);
       // The handler may ignore the signal, but the client must not wait for it.
       fail(fault);

@@ -31,11 +31,11 @@ const digestPattern = /^sha256:[a-f0-9]{64}$/;
  */
 export function parseImageReference(text: string): ImageReference {
   const wrong = (why: string) =>
-    new Fault("invalid_argument", `${quoted(text)} names no image: ${why}`);
+    new Fault("invalid_argument", `${quoted(text)} is not the name of an image: ${why}`);
   if (text.length > longestReference)
     throw wrong(`it has more than ${longestReference} characters`);
   const plain = text.startsWith(scheme) ? text.slice(scheme.length) : text;
-  if (plain.includes("://")) throw wrong(`only ${scheme} may stand in front of a name`);
+  if (plain.includes("://")) throw wrong(`only ${scheme} is allowed before a name`);
   const [named = "", digest, ...more] = plain.split("@");
   if (more.length > 0) throw wrong("it has two digests");
   if (digest !== undefined && !digestPattern.test(digest))

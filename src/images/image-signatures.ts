@@ -87,7 +87,7 @@ export function requireSignature(
   const why =
     signatures.length === 0
       ? "it has no signature"
-      : `none of its ${signatures.length} signatures is by a key of the operator, and for this digest`;
+      : `none of its ${signatures.length} signatures was made with a key of the operator for this digest`;
   throw new Fault(
     "invalid_argument",
     `${imageName(reference)} may not run here: ${why}. The operator of the worker lists keys in GRANGE_WORKER_IMAGE_KEYS; sign the image with \`cosign sign --key\``,

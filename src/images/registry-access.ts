@@ -52,13 +52,16 @@ export async function bearerHeader(
 ): Promise<{ readonly header: string; readonly validMs: number }> {
   const url = new URL(challenge.realm);
   if (origin.startsWith("https:") && url.protocol !== "https:")
-    throw new Fault("invalid_argument", `${origin} wants a token from ${url.origin}, without TLS`);
+    throw new Fault(
+      "invalid_argument",
+      `${origin} requires a token from ${url.origin}, which does not use TLS`,
+    );
   if (challenge.service !== undefined) url.searchParams.set("service", challenge.service);
   url.searchParams.set("scope", `repository:${repository}:${actions}`);
   const headers = credentials === undefined ? {} : { authorization: basicHeader(credentials) };
   const answer = await fetchIt(url, { headers, signal: AbortSignal.timeout(30_000) }).catch(
     (reason: unknown) => {
-      throw new Fault("unavailable", `${url.origin} gives no token: ${messageOf(reason)}`);
+      throw new Fault("unavailable", `${url.origin} does not give a token: ${messageOf(reason)}`);
     },
   );
   if (!answer.ok) {
@@ -70,7 +73,7 @@ export async function bearerHeader(
   const parsed = TokenAnswer.safeParse(await jsonWithin(answer, 1 << 20));
   const token = parsed.data?.token ?? parsed.data?.access_token;
   if (token === undefined || /[^\x21-\x7e]/.test(token))
-    throw new Fault("unavailable", `${url.origin} answers without a token`);
+    throw new Fault("unavailable", `the answer of ${url.origin} has no token`);
   return { header: `Bearer ${token}`, validMs: (parsed.data?.expires_in ?? 60) * 1_000 };
 }
 

@@ -226,17 +226,17 @@ const hostile: readonly [name: string, answer: Answer, why: string | RegExp][] =
     "corrupt",
   ],
   ["404", status(404), "there is no image"],
-  ["403", status(403), "may not be pulled"],
+  ["403", status(403), "refuses to give"],
   ["500", status(500), "HTTP 500"],
   [
     "a challenge of an unknown kind",
     status(401, { "www-authenticate": "Negotiate" }),
-    "unknown kind",
+    "that is not supported",
   ],
   [
     "a challenge without an address",
     status(401, { "www-authenticate": 'Bearer realm="nowhere"' }),
-    "unknown kind",
+    "that is not supported",
   ],
   [
     "a token service on a private address",

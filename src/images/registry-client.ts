@@ -280,12 +280,15 @@ export class RegistryClient {
     const credentials = this.#settings.credentials.get(host);
     const challenge = parseChallenge(header);
     if (challenge === undefined)
-      throw new Fault("invalid_argument", `${origin} wants an unknown kind of authorization`);
+      throw new Fault(
+        "invalid_argument",
+        `${origin} requires a kind of authorization that is not supported`,
+      );
     if (challenge.kind === "basic") {
       if (credentials === undefined)
         throw new Fault(
           "invalid_argument",
-          `${origin} wants a user and a password; give them in the file of GRANGE_WORKER_REGISTRY_AUTH, or to the project as the secret ${registryLoginName}`,
+          `${origin} requires a user and a password; give them in the file of GRANGE_WORKER_REGISTRY_AUTH, or to the project as the secret ${registryLoginName}`,
         );
       return basicHeader(credentials);
     }
@@ -360,7 +363,7 @@ function refused(status: number, url: string, name: string): Fault {
   if (status === 401 || status === 403)
     return new Fault(
       "invalid_argument",
-      `${name} may not be pulled (${url}: HTTP ${status}); a registry answers so for an image that does not exist, too. A project's own login is the secret ${registryLoginName}`,
+      `the registry refuses to give ${name} (${url}: HTTP ${status}); a registry answers so for an image that does not exist, too. A project's own login is the secret ${registryLoginName}`,
     );
   return new Fault("unavailable", `${url} answers HTTP ${status}`);
 }

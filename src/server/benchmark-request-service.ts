@@ -63,7 +63,7 @@ export function benchmarkRequestService({
     if (another === undefined) return id;
     throw new Fault(
       "invalid_argument",
-      `"${written}" begins several requests' ids; write more of it`,
+      `"${written}" is the start of several requests' ids; write more characters`,
     );
   };
   const detail = async (id: BenchmarkRequestId) =>

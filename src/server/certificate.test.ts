@@ -74,13 +74,15 @@ test("files that cannot be used are named, with what is wrong", async () => {
   expect(await problem(junk, one.key)).toContain("junk holds no certificate in PEM");
   expect(await problem(one.cert, junk)).toContain("junk holds no private key in PEM");
   expect(await problem(one.cert, other.key)).toBe(
-    `the key in ${other.key} is not that of the certificate in ${one.cert}`,
+    `the key in ${other.key} does not belong to the certificate in ${one.cert}`,
   );
 });
 
 test("a certificate alone is refused, and a key alone", () => {
-  expect(() => certificateFiles({ tlsCert: "a" })).toThrow("no key; GRANGE_TLS_KEY");
-  expect(() => certificateFiles({ tlsKey: "a" })).toThrow("no certificate; GRANGE_TLS_CERT");
+  expect(() => certificateFiles({ tlsCert: "a" })).toThrow("no key; name its file with --tls-key");
+  expect(() => certificateFiles({ tlsKey: "a" })).toThrow(
+    "no certificate; name its file with --tls-cert",
+  );
   expect(certificateFiles({})).toBeUndefined();
 });
 
@@ -89,8 +91,8 @@ test("a certificate that is over, or has not begun, is told of", () => {
   const day = 86_400_000;
 
   expect(problemOfTime(x509, new Date())).toBeUndefined();
-  expect(problemOfTime(x509, new Date(Date.now() + 3 * day))).toContain("is over since");
-  expect(problemOfTime(x509, new Date(Date.now() - day))).toContain("begins only at");
+  expect(problemOfTime(x509, new Date(Date.now() + 3 * day))).toContain("expired on");
+  expect(problemOfTime(x509, new Date(Date.now() - day))).toContain("is not valid before");
 });
 
 test.each([

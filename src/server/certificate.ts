@@ -27,15 +27,15 @@ export function certificateFiles(config: {
   if (clientCa !== undefined && cert === undefined && key === undefined) {
     throw new Fault(
       "invalid_argument",
-      "clients show certificates under TLS only: --client-ca needs --tls-cert and --tls-key",
+      "--client-ca needs TLS: name a certificate and its key with --tls-cert and --tls-key",
     );
   }
   if (cert === undefined && key === undefined) return undefined;
   throw new Fault(
     "invalid_argument",
     cert === undefined
-      ? "there is a key for TLS and no certificate; GRANGE_TLS_CERT or --tls-cert names its file"
-      : "there is a certificate for TLS and no key; GRANGE_TLS_KEY or --tls-key names its file",
+      ? "there is a key for TLS but no certificate; name its file with --tls-cert or GRANGE_TLS_CERT"
+      : "there is a certificate for TLS but no key; name its file with --tls-key or GRANGE_TLS_KEY",
   );
 }
 
@@ -119,7 +119,7 @@ async function read(files: CertificateFiles): Promise<Usable> {
   if (!x509.checkPrivateKey(privateKey)) {
     throw new Fault(
       "failed_precondition",
-      `the key in ${files.key} is not that of the certificate in ${files.cert}`,
+      `the key in ${files.key} does not belong to the certificate in ${files.cert}`,
     );
   }
   // Checked now, because an error later would appear in the middle of a handshake.
@@ -162,8 +162,8 @@ async function versionOf({ cert, key, clientCa }: CertificateFiles): Promise<str
 }
 
 export function problemOfTime(x509: X509Certificate, now: Date): string | undefined {
-  if (now > new Date(x509.validTo)) return `is over since ${x509.validTo}`;
-  return now < new Date(x509.validFrom) ? `begins only at ${x509.validFrom}` : undefined;
+  if (now > new Date(x509.validTo)) return `expired on ${x509.validTo}`;
+  return now < new Date(x509.validFrom) ? `is not valid before ${x509.validFrom}` : undefined;
 }
 
 function covers(x509: X509Certificate, name: string): boolean {

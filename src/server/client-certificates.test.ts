@@ -161,8 +161,8 @@ test.each([
 });
 
 test.each<[string, "ours" | "theirs", string, readonly string[], number, string]>([
-  ["of another authority", "theirs", "/CN=attic", [], 1, "of no authority that this farm"],
-  ["that is over", "ours", "/CN=attic", [], -1, "ran out on"],
+  ["of another authority", "theirs", "/CN=attic", [], 1, "not from an authority that this farm"],
+  ["that is over", "ours", "/CN=attic", [], -1, "expired on"],
   ["for servers only", "ours", "/CN=attic", ["extendedKeyUsage=serverAuth"], 1, "not for clients"],
   ["without a common name", "ours", "/O=attic", [], 1, "no common name"],
   ["with two common names", "ours", "/CN=attic/CN=barn", [], 1, "or several"],
@@ -204,5 +204,5 @@ test("an authority that cannot be read, or comes without TLS, stops the start", 
     );
 
   await expect(start({ ...own, clientCa: nothing })).rejects.toThrow("holds no certificate");
-  await expect(start({ clientCa: nothing })).rejects.toThrow("--client-ca needs --tls-cert");
+  await expect(start({ clientCa: nothing })).rejects.toThrow("--client-ca needs TLS");
 });

@@ -19,7 +19,7 @@ export function labTasks(parts: {
   const { db, clock, logger, labTimes, sendAlarm } = parts;
   return [
     {
-      name: "take benchmark jobs from collectors that went silent",
+      name: "take benchmark jobs from collectors that stopped responding",
       everyMs: labTimes.pollMs,
       staysOnTime: true,
       run: silenceWatch({ db, clock, logger, times: labTimes }),
@@ -35,7 +35,7 @@ export function labTasks(parts: {
           },
         ]),
     {
-      name: "look for steps in series of benchmarks that have new results",
+      name: "find change points in series with new results",
       everyMs: 5_000,
       async run() {
         while (await examineNext(db, clock.now()));

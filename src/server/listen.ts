@@ -176,7 +176,7 @@ function listenFault(cause: NodeJS.ErrnoException, { host, port }: ListenOptions
 
 function whyNot(cause: NodeJS.ErrnoException, host: string, port: number): string {
   if (cause.code === "EADDRINUSE") {
-    return `port ${port} is in use; stop who holds it, or choose another with --port (0 takes any)`;
+    return `port ${port} is in use; stop the program that uses it, or choose another port with --port (0 chooses a free one)`;
   }
   if (cause.code === "EACCES") return `port ${port} needs more rights; choose one from 1024 up`;
   return `cannot listen on ${host}, port ${port}: ${messageOf(cause)}`;

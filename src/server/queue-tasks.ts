@@ -38,19 +38,19 @@ export function queueTasks(parts: {
   return [
     {
       // A server may have crashed after it stored a request to cancel and before it sent the request on.
-      name: "pass cancellations on",
+      name: "send cancellations to workers",
       everyMs: 5_000,
       run: () => passCancellationsOn(db, queue),
     },
     {
-      name: "cancel what clients have left",
+      name: "cancel executions that no client waits for",
       everyMs: 5_000,
       async run() {
         while ((await operations.sweep()) > 0);
       },
     },
     {
-      name: "end what no worker could ever serve",
+      name: "end executions that no worker can serve",
       everyMs: Math.min(30_000, Math.max(1_000, unservedMs / 2)),
       run: async () =>
         endUnserved(db, queue, {
@@ -61,7 +61,7 @@ export function queueTasks(parts: {
         }),
     },
     {
-      name: "free what waits for a size class that went away",
+      name: "release executions that wait for a removed size class",
       everyMs: 10_000,
       async run() {
         // After a time without servers, workers get the full time again to reconnect.
@@ -72,13 +72,13 @@ export function queueTasks(parts: {
       },
     },
     {
-      name: "let idle workers have what waits for a greater size class longer than was foreseen",
+      name: "let idle workers take executions that wait too long for a greater size class",
       everyMs: 2_000,
       run: () =>
         queue.transaction((tx) => spillToIdleClass(tx, clock.now(), ago(queue.times.leaseMs))),
     },
     {
-      name: "end runs that were only to teach, and that nobody had time for",
+      name: "end background runs that got no worker",
       everyMs: 10 * 60_000,
       run: () =>
         queue.transaction(async (tx) =>
@@ -86,25 +86,25 @@ export function queueTasks(parts: {
         ),
     },
     {
-      name: "end the waiting of jobs that waited too long",
+      name: "end jobs that waited longer than their ttl",
       everyMs: 1_000,
       async run() {
         while ((await expireJobs(db, queue, clock.now())) > 0);
       },
     },
     {
-      name: "look for new definitions where branches have theirs",
+      name: "read new definitions of branches",
       everyMs: watchEveryMs,
       staysOnTime: true,
       run: () => watchDefinitions(definitions, clock.now()),
     },
     {
-      name: "let newer jobs answer for older ones that wait",
+      name: "coalesce waiting jobs with newer ones",
       everyMs: 1_000,
       run: () => coalesceJobs(db, queue, clock.now()),
     },
     {
-      name: "count what runs and graphs took",
+      name: "count durations of runs and graphs",
       everyMs: 3_000,
       async run() {
         while (await rollUpRuns(db, clock.now()));
@@ -112,7 +112,7 @@ export function queueTasks(parts: {
       },
     },
     {
-      name: "count how long executions took",
+      name: "count durations of executions",
       everyMs: 3_000,
       async run() {
         while (await countDurations(db, clock.now()));

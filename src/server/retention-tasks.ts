@@ -64,46 +64,46 @@ export function retentionTasks(parts: {
   };
   return [
     {
-      name: "forget alarms of the benchmark lab",
+      name: "delete old alarms of the benchmark lab",
       everyMs: 60 * 60_000,
       run: () => deleteOldAlarms(db, ago(keepAlarmsMs)),
     },
     {
-      name: "forget how long what nobody runs any more took",
+      name: "delete durations of unused jobs",
       everyMs: 60 * 60_000,
       run: () => forgetDurations(db, ago(keepDurationsMs)),
     },
     {
-      name: "forget how what nobody runs any more does on size classes",
+      name: "delete size-class statistics of unused actions",
       everyMs: 60 * 60_000,
       run: () => deleteOldHistories(db, ago(keepDurationsMs)),
     },
     {
-      name: "forget workers that are long gone",
+      name: "delete old workers",
       everyMs: 10 * 60_000,
       run: () => forgetWorkers(db, ago(keepSilentWorkersMs)),
     },
     {
-      name: "forget entries of caches that nobody uses",
+      name: "delete unused cache entries",
       everyMs: 10 * 60_000,
       async run() {
         while ((await forgetUnusedEntries(db, ago(keepCacheEntriesMs))) > 0);
       },
     },
     {
-      name: "forget how often caches had what was requested long ago",
+      name: "delete old hit counts of caches",
       everyMs: 60 * 60_000,
       run: () => forgetCacheUse(db, ago(keepCacheUseMs)),
     },
     {
-      name: "forget what was known of actions ahead that nobody runs any more",
+      name: "delete approximations of unused actions",
       everyMs: 10 * 60_000,
       async run() {
         while ((await forgetApproximations(db, ago(keepDurationsMs))) > 0);
       },
     },
     {
-      name: "forget commit indexes that nobody uses",
+      name: "delete unused commit indexes",
       everyMs: 10 * 60_000,
       run: () =>
         deleteUnusedIndexes(db, ago(keepCommitIndexesMs), (repository, branch) =>
@@ -111,23 +111,23 @@ export function retentionTasks(parts: {
         ),
     },
     {
-      name: "forget what granaries told of builds long ago",
+      name: "delete old reports of granaries",
       everyMs: 10 * 60_000,
       run: () => deleteOldGranaryBuilds(db, ago(keepGranaryBuildsMs)),
     },
     {
-      name: "forget who was signed in",
+      name: "delete old sessions",
       everyMs: 10 * 60_000,
       run: () => forgetOldSignIns(db, clock.now()),
     },
     {
-      name: "forget how much was written on other days",
+      name: "delete old counts of written bytes",
       everyMs: 60 * 60_000,
       // Another server's clock may still show the previous day.
       run: () => forgetWritten(db, dayOf(ago(dayMs))),
     },
     {
-      name: "give up uploads that nobody goes on with",
+      name: "delete abandoned uploads",
       everyMs: 5 * 60_000,
       run: () => uploads.sweep(),
     },
@@ -137,7 +137,7 @@ export function retentionTasks(parts: {
       run: () => deleteAged("invocations", (before) => deleteOldInvocations(db, before)),
     },
     {
-      name: "delete what build tools told long ago",
+      name: "delete old build events",
       everyMs: 10 * 60_000,
       run: () => deleteAged("invocations", (before) => deleteOldBuilds(db, before)),
     },

@@ -24,7 +24,7 @@ export async function findRunOutput(
   const [entry] = entries ?? [];
   if (entry === undefined) return undefined;
   if (entry.kind !== "file" || entry.path !== path) {
-    throw new Fault("failed_precondition", `"${path}" is no file; name a file inside of it`);
+    throw new Fault("failed_precondition", `"${path}" is not a file; name a file in it`);
   }
   return entry.digest;
 }
@@ -39,7 +39,7 @@ export async function readRunOutput(
   if (digest === undefined) return undefined;
   const chunks = await blobsOf(run.project).read(digest);
   if (chunks === undefined) {
-    throw new Fault("not_found", `"${path}" was made, but is no longer kept; run the job again`);
+    throw new Fault("not_found", `"${path}" is no longer stored; run the job again`);
   }
   return { digest, chunks };
 }

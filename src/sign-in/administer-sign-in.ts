@@ -22,14 +22,14 @@ export async function trustIssuer(
   if (/^\**$/.test(issuer.subject)) {
     throw new Fault(
       "invalid_argument",
-      "a subject of only * would let in everybody who has an account there; name an organisation or a repository",
+      "a subject of only * would accept every account of the issuer; name an organisation or a repository",
     );
   }
   await keepPrincipal(tx, principal, "ci");
   if (await insertIssuer(tx, issuer, by, now)) return;
   throw new Fault(
     "already_exists",
-    `there is an issuer "${issuer.name}"; \`grange issuer remove ${issuer.name}\` ends it`,
+    `there is already an issuer "${issuer.name}"; \`grange issuer remove ${issuer.name}\` removes it`,
   );
 }
 
@@ -37,7 +37,7 @@ export async function distrustIssuer(tx: Tx, name: string): Promise<void> {
   if (await deleteIssuer(tx, name)) return;
   throw new Fault(
     "not_found",
-    `there is no issuer "${name}"; \`grange issuer list\` shows what there is`,
+    `there is no issuer "${name}"; \`grange issuer list\` lists all issuers`,
   );
 }
 
@@ -52,7 +52,7 @@ export async function nameIdentity(
   if (await insertIdentity(tx, { ...identity, principal: name }, now)) return;
   throw new Fault(
     "already_exists",
-    `${name}, or that subject, has an identity already; \`grange identity remove NAME\` frees it`,
+    `${name}, or this subject, already has an identity; \`grange identity remove NAME\` removes it`,
   );
 }
 
@@ -62,7 +62,7 @@ export async function freeName(tx: Tx, principal: string, now: Date): Promise<vo
   if (await deleteIdentity(tx, principal)) return;
   throw new Fault(
     "not_found",
-    `nobody signed in as ${principal}; \`grange identity list\` shows who did`,
+    `there is no identity of ${principal}; \`grange identity list\` lists all identities`,
   );
 }
 
@@ -73,7 +73,7 @@ function nameFrom(text: string): string {
   if (name.data === anyone) {
     throw new Fault(
       "invalid_argument",
-      `"${anyone}" is who does not say who it is; choose another name`,
+      `"${anyone}" stands for callers without a token; choose another name`,
     );
   }
   return name.data;

@@ -155,7 +155,7 @@ export function signInService(parts: SignInParts): SignInService {
       if (begun === undefined) {
         throw new Fault(
           "unauthenticated",
-          "that link was used before, or is older than five minutes; `grange sign-in` prints another",
+          "this link was used before, or is older than 5 minutes; `grange sign-in` prints another",
         );
       }
       sessions.forgetAll();
@@ -212,7 +212,7 @@ function principalOf(
     if (!changesSomething(request.method)) return undefined;
     throw new Fault(
       "unauthenticated",
-      `the session of ${found.principal} is over (${found.why}): sign in again, or sign out to go on as anyone`,
+      `the session of ${found.principal} has ended (${found.why}): sign in again, or sign out to continue without a user`,
     );
   }
   const why = whyForged(request, address, csrf);

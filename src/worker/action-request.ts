@@ -67,7 +67,10 @@ export function parseWork(work: Work): ActionRequest {
   }
   for (const { name } of command.environmentVariables) {
     if (!/^[^=\0]+$/.test(name))
-      throw new Fault("invalid_argument", `no variable can be named ${JSON.stringify(name)}`);
+      throw new Fault(
+        "invalid_argument",
+        `${JSON.stringify(name)} cannot be the name of a variable`,
+      );
   }
   // buildbox's trexe writes the root of the inputs like this.
   if (command.workingDirectory === ".") command.workingDirectory = "";
@@ -111,7 +114,7 @@ function secretsOf(work: Work): readonly Secret[] {
   const secrets = work.secrets.filter(({ name }) => name !== jobTokenName);
   for (const { name } of secrets) {
     if (!SecretName.safeParse(name).success)
-      throw new Fault("invalid_argument", `no secret can be named ${JSON.stringify(name)}`);
+      throw new Fault("invalid_argument", `${JSON.stringify(name)} cannot be the name of a secret`);
   }
   return secrets;
 }

@@ -61,7 +61,7 @@ test("a user signs in with a pasted token, changes something, and signs out", as
   await page.getByRole("textbox", { name: "Token" }).fill("grange_wrong");
   await look(page, "sign-in");
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await page.getByRole("alert").getByText("that is no token").waitFor();
+  await page.getByRole("alert").getByText("this is not a token").waitFor();
   await look(page, "sign-in-refused");
   faults.length = 0;
 
@@ -163,7 +163,7 @@ test("a user who cancels at the provider gets a message, and can start again", a
   await page.getByRole("button", { name: "Sign in with Farm Accounts" }).click();
   await page.getByRole("link", { name: "Cancel" }).click();
 
-  await page.getByRole("alert").getByText("did not let you in: access_denied").waitFor();
+  await page.getByRole("alert").getByText("refused the sign-in: access_denied").waitFor();
   await look(page, "given-up");
   const again = page.getByRole("button", { name: "Sign in with Farm Accounts" });
   expect(await again.isEnabled()).toBe(true);

@@ -323,7 +323,7 @@ describe(
         const other = buildTool(client, { instanceName: "other" });
         await expect(
           other.run({ script: "cat /etc/version", action: { platform: { properties } } }),
-        ).rejects.toThrow("wants a user and a password");
+        ).rejects.toThrow("requires a user and a password");
         const own = await buildTool(client).run({
           script: "cat /etc/version",
           action: { platform: { properties } },

@@ -146,7 +146,7 @@ test("an enrolment is checked completely before anything is created", async () =
     env: asOwner(),
   });
 
-  expect(poolOfGranary.stderr).toContain("a pool is what workers serve");
+  expect(poolOfGranary.stderr).toContain("only workers have a pool");
   expect(lonely.stderr).toContain("need --enrol");
   expect(person.stderr).toContain("owner is a person here");
   expect(worthless.stderr).toContain("--pool limits only");

@@ -202,5 +202,5 @@ test("a pull request gets no identity: its run ends with the reason", async () =
   await farm.over(graph);
 
   const { runList } = await farm.job(graph, "identity");
-  expect(runList[0]?.message).toContain("protected domains only");
+  expect(runList[0]?.message).toContain("only runs in protected domains");
 });

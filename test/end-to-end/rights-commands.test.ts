@@ -46,7 +46,7 @@ test("a role is made, given, explained and removed with commands", async () => {
     "bob",
     "role:triage",
   ]);
-  expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining("somebody has it") });
+  expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining("a principal has it") });
 
   await run("grant", "remove", "bob", "role:triage");
   const removed = await run("role", "remove", "triage");

@@ -129,7 +129,7 @@ test("a client that does not trust the certificate gets a remedy, and so does a 
   const [response] = await once(get(url.replace("https:", "http:"), { agent: false }), "response");
   response.resume();
 
-  expect(untrusting.stderr).toContain("GRANGE_CA names the file");
+  expect(untrusting.stderr).toContain("name the file of its authority in GRANGE_CA");
   expect(clear.stderr).toContain("write https://");
   expect(response.statusCode).toBe(400);
 });

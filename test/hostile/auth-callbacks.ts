@@ -71,7 +71,7 @@ export const callbackCases: readonly HostileCase<AuthTarget>[] = [
       own.searchParams.set("code", other.searchParams.get("code") ?? "");
       return { by: browser, url: own.href };
     },
-    /does not know that code|is not what/,
+    /no longer accepts this code|the answer is not from/,
   ),
   unanswered(
     "in the name of another provider (mix-up)",
@@ -80,7 +80,7 @@ export const callbackCases: readonly HostileCase<AuthTarget>[] = [
       own.searchParams.set("iss", "https://evil.example");
       return { by: browser, url: own.href };
     },
-    /is not what/,
+    /the answer is not from/,
   ),
   unanswered(
     "with a refusal and a script in it",
@@ -93,7 +93,7 @@ export const callbackCases: readonly HostileCase<AuthTarget>[] = [
         url: `${target.url}/auth/callback?state=${state}&error=${said}&iss=${encodeURIComponent(target.provider.issuer)}`,
       };
     },
-    /did not let you in: an error/,
+    /refused the sign-in: an error/,
   ),
   ...[
     "//evil.example/",

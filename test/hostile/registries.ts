@@ -113,8 +113,16 @@ const answers: readonly (readonly [name: string, reply: Reply, says: RegExp])[] 
     json({ schemaVersion: 2, manifests: Array(100_000).fill(huge) }),
     /longer than|wrong/,
   ],
-  ["that wants authorization of an unknown kind", challenge("Negotiate"), /unknown kind/],
-  ["that wants a password for no realm", challenge('Bearer realm="nowhere"'), /unknown kind/],
+  [
+    "that wants authorization of an unknown kind",
+    challenge("Negotiate"),
+    /a kind of authorization that is not supported/,
+  ],
+  [
+    "that wants a password for no realm",
+    challenge('Bearer realm="nowhere"'),
+    /a kind of authorization that is not supported/,
+  ],
   [
     "that wants a token of a file",
     challenge('Bearer realm="file:///etc/passwd"'),
@@ -131,7 +139,7 @@ const answers: readonly (readonly [name: string, reply: Reply, says: RegExp])[] 
     /token|address|allowed/,
   ],
   ["that wants basic authorization", challenge("Basic realm=x"), /user and a password/],
-  ["that is never content", status(401, {}), /unknown kind/],
+  ["that is never content", status(401, {}), /a kind of authorization that is not supported/],
   [
     "that redirects to the cloud's metadata",
     status(302, { location: "http://169.254.169.254/" }),

@@ -121,7 +121,7 @@ async function serveGraphs(
   startPeriodicTasks(
     [
       {
-        name: "pass cancellations on",
+        name: "send cancellations to workers",
         everyMs: 5_000,
         run: () => passCancellationsOn(db, queue),
       },

@@ -127,7 +127,7 @@ export function githubAsker(parts: AskerParts): GitHubAsker {
       }
       throw new Fault(
         "resource_exhausted",
-        `${doing}: its pages turn in a circle, or are more than ${mostPages}`,
+        `${doing}: the answer has more than ${mostPages} pages, or its pages form a cycle`,
       );
     },
     async write(schema, route, parameters) {

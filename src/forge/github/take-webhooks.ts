@@ -33,7 +33,7 @@ export function takeWebhooks(secrets: readonly string[]): Pick<ForgeWebhooks, "b
 function notSigned(): Fault {
   return new Fault(
     "unauthenticated",
-    "the webhook's signature (X-Hub-Signature-256) is missing or not that of our secret: both sides must have the same",
+    "the webhook's signature (X-Hub-Signature-256) is missing or wrong: GitHub and the farm must have the same secret (GRANGE_GITHUB_WEBHOOK_SECRET)",
   );
 }
 
@@ -44,11 +44,11 @@ function namedIn(header: (name: string) => string | undefined): {
 } {
   const event = header("x-github-event");
   if (event === undefined || !/^[a-z_]{1,60}$/.test(event)) {
-    throw new Fault("invalid_argument", "the header X-GitHub-Event names no event");
+    throw new Fault("invalid_argument", "the header X-GitHub-Event must name an event");
   }
   const delivery = header("x-github-delivery");
   if (delivery === undefined || !/^[0-9A-Za-z-]{1,64}$/.test(delivery)) {
-    throw new Fault("invalid_argument", "the header X-GitHub-Delivery names no delivery");
+    throw new Fault("invalid_argument", "the header X-GitHub-Delivery must name a delivery");
   }
   if (!/^application\/json\b/i.test(header("content-type") ?? "")) {
     throw new Fault(

@@ -139,7 +139,11 @@ async function receive(
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((cause: unknown) => {
-        throw new Fault("cancelled", "the webhook's body broke off", { cause });
+        throw new Fault(
+          "cancelled",
+          "the connection ended before the whole body of the webhook had arrived",
+          { cause },
+        );
       });
       if (late !== undefined) throw late;
       if (done) return bytes;
@@ -158,7 +162,7 @@ async function receive(
 function tooLarge(): Fault {
   return new Fault(
     "resource_exhausted",
-    `a webhook has at most ${mostWebhookBytes} bytes, and not more than its Content-Length says`,
+    `the body of a webhook may have at most ${mostWebhookBytes} bytes, and not more than its Content-Length`,
   );
 }
 

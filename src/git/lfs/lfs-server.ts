@@ -180,7 +180,7 @@ async function fetchOne(
     if (reason instanceof Fault && reason.code === "invalid_argument")
       throw new Fault(
         "failed_precondition",
-        `the LFS object ${object.hash} has other bytes: ${reason.message}`,
+        `the LFS object ${object.hash} has wrong content: ${reason.message}`,
         { cause: reason },
       );
     throw reason;

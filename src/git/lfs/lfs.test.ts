@@ -83,7 +83,7 @@ describe("objects", () => {
 
     const wanted = [objectOf("what was promised")];
     await expect(fetchLfsObjects({ git, store }, server.repository, wanted)).rejects.toThrow(
-      "has other bytes",
+      "has wrong content",
     );
     expect(await store.findMissing(wanted)).toEqual(wanted);
   });

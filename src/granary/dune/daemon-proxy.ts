@@ -107,7 +107,7 @@ export async function startDaemonProxy(parts: {
           timeout(answersWithinMs, late.signal),
         ]);
         if (verb === "held") return Number(word);
-        throw new Fault("unavailable", `cannot stand in for dune's cache daemon: ${word}`);
+        throw new Fault("unavailable", `cannot take the place of dune's cache daemon: ${word}`);
       } finally {
         late.abort();
         waiting.delete(name);

@@ -4,7 +4,7 @@ import type { GranaryFarm } from "./granary-farm.ts";
 /** A farm for a granary without one: nothing exists, and nothing can be stored. */
 export function noFarm(): GranaryFarm {
   const refused = async (): Promise<never> => {
-    throw new Fault("failed_precondition", "this granary has no farm to send anything to");
+    throw new Fault("failed_precondition", "this granary is not connected to a farm");
   };
   return {
     isAway: () => false,

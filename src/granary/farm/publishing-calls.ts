@@ -37,7 +37,7 @@ export function publishingCalls(
           channel().unary(method.publishResults, request, { timeoutMs }),
         );
         if (answer.ends.length !== some.length) {
-          throw new Fault("internal", "the farm answers for other results than were sent");
+          throw new Fault("internal", "the farm's answer is about other results than were sent");
         }
         ends.push(...answer.ends);
       }

@@ -38,7 +38,7 @@ export function followDownload(digest: Digest, most = mostAheadBytes): Follower 
   const begun = next;
 
   const gone = (cause?: unknown) =>
-    new Fault("unavailable", `the rest of ${digestKey(digest)} does not come`, { cause });
+    new Fault("unavailable", `the rest of ${digestKey(digest)} did not arrive`, { cause });
 
   return {
     begun,

@@ -89,7 +89,7 @@ async function namedGraph(
   if (await isWithinItself(db, run, name, definitions)) {
     throw new Fault(
       "failed_precondition",
-      `the graph "${name}" is within itself, with the same values: select its jobs without ${run.job}`,
+      `the graph "${name}" contains itself, with the same values: select its jobs without ${run.job}`,
     );
   }
   return { definitions, templates };
@@ -144,7 +144,10 @@ async function writtenBy(store: BlobStore, run: RunToPlan, file: string): Promis
 async function storedJobs(db: Db, catalog: string): Promise<Definitions> {
   const entries = await jobsOfCatalog(db, catalog);
   if (entries.length === 0) {
-    throw new Fault("not_found", `no graph's catalog ${catalog.slice(0, 12)} is known here`);
+    throw new Fault(
+      "not_found",
+      `the farm knows no graph with the catalog ${catalog.slice(0, 12)}`,
+    );
   }
   return {
     parameters: {},

@@ -94,7 +94,7 @@ jobs:
 
   expect(await farm.states(child)).toEqual({ a: "succeeded", again: "failed" });
   expect((await farm.runs(child, "again"))[0]?.message).toContain(
-    'the graph "all" is within itself',
+    'the graph "all" contains itself',
   );
 });
 

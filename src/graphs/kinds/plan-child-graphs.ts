@@ -137,7 +137,7 @@ function refuseWhatNeverEnds(
   more: number,
 ): void {
   if (depth >= deepest) {
-    throw new Fault("failed_precondition", `graphs that make graphs are ${deepest} deep at most`);
+    throw new Fault("failed_precondition", `graphs of graphs may be at most ${deepest} deep`);
   }
   if (jobs + more > mostJobs) {
     throw new Fault(

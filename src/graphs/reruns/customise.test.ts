@@ -223,7 +223,7 @@ describe("is rejected", () => {
   test("a patch of a job that its definition protects", async () => {
     const id = await farm.graphOf("  a: {commands: 'run-a # MARK', protect: true}");
 
-    await expect(farm.customise(id, asked)).rejects.toThrow("a is protected by its definition");
+    await expect(farm.customise(id, asked)).rejects.toThrow("the definition of a forbids changes");
   });
 
   test("a patch by a principal without the grant", async () => {

@@ -40,7 +40,7 @@ export async function requireMayRunAgain(
   if (unsigned === undefined) return;
   throw new Fault(
     "permission_denied",
-    `${place} is protected by now, and no trusted key has signed this graph's definitions: ` +
+    `${place} is now protected, and no trusted key has signed this graph's definitions: ` +
       `\`grange sign ${unsigned} --key FILE\``,
   );
 }

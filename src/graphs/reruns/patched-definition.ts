@@ -32,7 +32,7 @@ export function patchedDefinition(
   if (template.protect === true) {
     throw new Fault(
       "permission_denied",
-      `${name} is protected by its definition, and runs as that says: change the definition`,
+      `the definition of ${name} forbids changes for single graphs: change the definition`,
     );
   }
   const problems = [

@@ -53,9 +53,7 @@ describe("a branch that has become protected", () => {
     await say({ protected: true });
 
     const again = () => farm.again(id, { jobs: ["a"] });
-    await expect(farm.again(id, { jobs: ["a"], dryRun: true })).rejects.toThrow(
-      "is protected by now",
-    );
+    await expect(farm.again(id, { jobs: ["a"], dryRun: true })).rejects.toThrow("is now protected");
     await signWhatIsRefused("older", again);
 
     expect((await again())?.applied).toBe(true);

@@ -61,7 +61,7 @@ export function keepBuildEvents(
       if (build.complete) {
         throw new Fault(
           "failed_precondition",
-          `the events of invocation ${teller.invocation} have ended with number ${build.acknowledged}; give another build an invocation id of its own`,
+          `the events of invocation ${teller.invocation} have ended with number ${build.acknowledged}; use another invocation id for another build`,
         );
       }
       const news = judged.fresh.flatMap((index) => events[index]?.news ?? []);
@@ -96,13 +96,13 @@ async function lockOwnBuild(tx: Tx, teller: BuildTeller, now: Date): Promise<Bui
   if (build.principal !== teller.principal) {
     throw new Fault(
       "permission_denied",
-      `${teller.principal} may not tell of invocation ${teller.invocation}: ${build.principal} began to`,
+      `${teller.principal} may not send events of invocation ${teller.invocation}: ${build.principal} has begun it`,
     );
   }
   if (build.buildId !== teller.buildId) {
     throw new Fault(
       "failed_precondition",
-      `invocation ${teller.invocation} is another build's already; give each an invocation id of its own`,
+      `invocation ${teller.invocation} already belongs to another build; use another invocation id for each build`,
     );
   }
   return build;

@@ -59,7 +59,7 @@ function decoded(bytes: Uint8Array) {
   try {
     return fromBinary(BazelEventSchema, bytes, { readUnknownFields: false });
   } catch (cause) {
-    throw new Fault("invalid_argument", "a bazel_event is no build_event_stream.BuildEvent", {
+    throw new Fault("invalid_argument", "a bazel_event is not a build_event_stream.BuildEvent", {
       cause,
     });
   }

@@ -22,5 +22,5 @@ export function parseActionCursor(text: string): ActionCursor {
   if ((kind === "hit" || kind === "operation") && (kind === "hit" || isId)) {
     return { kind, micros, key };
   }
-  throw new Fault("invalid_argument", "`after` is none that a list of actions gave as `next`");
+  throw new Fault("invalid_argument", "`after` must be the `next` of the previous list of actions");
 }

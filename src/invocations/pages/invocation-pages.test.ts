@@ -60,7 +60,7 @@ test.each(["nonsense", "", Buffer.from("[1,2]").toString("base64url")])(
   async (before) => {
     const query = { project: undefined, commit: undefined, before, limit: 2, places: allPlaces };
     await expect(async () => invocationList(db, query, atSecond(0))).rejects.toThrow(
-      "`before` is none",
+      "`before` must be the `next`",
     );
   },
 );

@@ -76,5 +76,8 @@ function parseInvocationCursor(text: string): InvocationName {
   } catch {
     // Not JSON: refused below.
   }
-  throw new Fault("invalid_argument", "`before` is none that a list of invocations gave as `next`");
+  throw new Fault(
+    "invalid_argument",
+    "`before` must be the `next` of the previous list of invocations",
+  );
 }

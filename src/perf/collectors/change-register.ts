@@ -25,7 +25,7 @@ export async function addCollector(
   if ((await findCollector(tx, wanted.name)) !== undefined) {
     throw new Fault(
       "already_exists",
-      `there is a collector ${wanted.name} already; change it, or take another name`,
+      `there is already a collector ${wanted.name}; change it, or use another name`,
     );
   }
   if (wanted.active) await refuseSharedSet(tx, wanted);
@@ -64,9 +64,9 @@ export async function removeCollector(tx: Tx, name: string): Promise<void> {
   const { inHand, jobs, results } = await tracesOf(tx, name);
   const because =
     inHand !== null
-      ? `has job ${inHand} in hand`
+      ? `works on job ${inHand}`
       : results
-        ? "is named by results, which stay"
+        ? "is named by results, which are not deleted"
         : jobs
           ? "is named by jobs that it ended"
           : undefined;
@@ -80,7 +80,7 @@ export async function removeCollector(tx: Tx, name: string): Promise<void> {
 export function noSuchCollector(name: string): Fault {
   return new Fault(
     "not_found",
-    `there is no collector "${name}"; somebody who administers the farm has to add it`,
+    `there is no collector "${name}"; an administrator of the farm must add it`,
   );
 }
 
@@ -99,6 +99,6 @@ async function refuseSharedSet(
   throw new Fault(
     "already_exists",
     `${set === null ? "all sets" : `set ${set}`} of ${target} ${set === null ? "are" : "is"} served by ${other.name}: ` +
-      "two machines would mix their figures. Deactivate that one first, or take another set",
+      "results of two machines cannot be compared. Deactivate that one first, or use another set",
   );
 }

@@ -19,7 +19,10 @@ export async function registerCollectorProcess(
 ): Promise<{ readonly fingerprint: string; readonly target: string }> {
   for (const text of [version, ...Object.entries(environment).flat()]) {
     if (!isKeepable(text))
-      throw new Fault("invalid_argument", `${JSON.stringify(text)} cannot be kept: it has a NUL`);
+      throw new Fault(
+        "invalid_argument",
+        `${JSON.stringify(text)} cannot be stored: it contains a NUL character`,
+      );
   }
   const fingerprint = environmentFingerprint(environment);
   await keepEnvironment(tx, fingerprint, environment, now);

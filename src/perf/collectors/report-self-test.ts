@@ -28,11 +28,14 @@ export async function reportSelfTest(
 ): Promise<ReportedSelfTest> {
   const { comparisons, alarms, detail } = report;
   if (alarms > comparisons)
-    throw new Fault("invalid_argument", `${alarms} alarms in ${comparisons} comparisons cannot be`);
+    throw new Fault(
+      "invalid_argument",
+      `a report with ${alarms} alarms in ${comparisons} comparisons is wrong`,
+    );
   if (unkeepable.test(JSON.stringify(detail)))
     throw new Fault(
       "invalid_argument",
-      "the detail cannot be kept: a text of it has a NUL or half a character",
+      "the detail cannot be stored: a text in it contains a NUL character or half of a surrogate pair",
     );
   const noise = await numbersOf(tx, report.noise);
   const collector = await lockCollector(tx, name);
@@ -40,13 +43,13 @@ export async function reportSelfTest(
   if (collector.incarnation !== report.incarnation)
     throw new Fault(
       "aborted",
-      `another process speaks for collector ${name} now: this one is to end`,
+      `another process now acts for collector ${name}: this process must end`,
     );
   const foreign = report.noise.find((each) => each.case.target !== collector.target);
   if (foreign !== undefined)
     throw new Fault(
       "invalid_argument",
-      `collector ${name} measures on ${collector.target}: it cannot say what is usual on ${foreign.case.target}`,
+      `collector ${name} measures on ${collector.target}: it cannot report the noise of ${foreign.case.target}`,
     );
   const judgement = judgeSelfTest(report);
   const { passed } = judgement;

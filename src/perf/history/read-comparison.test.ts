@@ -199,7 +199,7 @@ describe("what is left open", () => {
       query: { metric: "speed" },
       says: /no metric "speed"; it has instructions, throughput, wall-time/,
     },
-    { query: { after: "n1" }, says: /nothing is known that n1 of demo follows/ },
+    { query: { after: "n1" }, says: /does not know the parent of n1 of demo/ },
   ])("is told when it is not there: $query", async ({ query, says }) => {
     await storeLine(db, await aLine(db, 2), [1, 1]);
 

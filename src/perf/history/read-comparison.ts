@@ -47,7 +47,10 @@ export async function resolveComparison(
       ? await newestMeasured(tx, query.suite)
       : await tagged(tx, query.suite, query.after);
   if (after === undefined) {
-    throw new Fault("not_found", `nothing of the main line of ${query.suite} is measured yet`);
+    throw new Fault(
+      "not_found",
+      `no artifact of the main branch of ${query.suite} is measured yet`,
+    );
   }
   const before =
     query.before === undefined
@@ -69,7 +72,7 @@ async function defaultBefore(tx: Tx, suite: string, after: LineArtifact): Promis
   if (found !== undefined) return found;
   throw new Fault(
     "not_found",
-    `nothing is known that ${after.tag} of ${suite} follows; say what to compare it with (before)`,
+    `the farm does not know the parent of ${after.tag} of ${suite}; name the artifact to compare with (before)`,
   );
 }
 

@@ -62,7 +62,7 @@ describe("one series", () => {
     await storeLine(db, await aLine(db, 1), [10]);
 
     await expect(readSeries(db, { ...asked, case: aCase({ benchmark: "gamma" }) })).rejects.toThrow(
-      /nothing was ever measured of "compile gamma check full js linux-x64" in demo/,
+      /there are no results of "compile gamma check full js linux-x64" in demo/,
     );
   });
 

@@ -76,10 +76,7 @@ export async function findSeriesParts(
   ]);
   if (stored === undefined) throw noSuite(suiteName);
   if (caseId === undefined) {
-    throw new Fault(
-      "not_found",
-      `nothing was ever measured of "${caseKey(testCase)}" in ${suiteName}`,
-    );
+    throw new Fault("not_found", `there are no results of "${caseKey(testCase)}" in ${suiteName}`);
   }
   return { suite: stored.definition, ordinals, caseId };
 }

@@ -82,7 +82,7 @@ describe("what another tool measured", () => {
       ["v3", "v1"],
     ]);
     await expect(tell("v5", [measured("parse", [1])], { parent: "v4" })).rejects.toThrow(
-      "nothing was imported of v4 yet",
+      "no results of v4 are imported yet",
     );
   });
 
@@ -153,7 +153,7 @@ describe("what another tool measured", () => {
   });
 
   test("without figures is refused, and leaves nothing behind", async () => {
-    await expect(tell("v1", [])).rejects.toThrow("there are no figures");
+    await expect(tell("v1", [])).rejects.toThrow("contains no results");
     expect(await findSuite(db, "theirs")).toBeUndefined();
   });
 });

@@ -147,7 +147,7 @@ async function artifactOf(
   if (given.parent !== undefined && follows === undefined) {
     throw new Fault(
       "not_found",
-      `nothing was imported of ${given.parent} yet: import that first, or leave the parent out`,
+      `no results of ${given.parent} are imported yet: import them first, or omit the parent`,
     );
   }
   return addArtifact(

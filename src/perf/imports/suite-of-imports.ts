@@ -26,7 +26,7 @@ export function suiteOfImports(
   }
   const [headline] = brought.metrics;
   if (headline === undefined || brought.benchmarks.length === 0) {
-    throw new Fault("invalid_argument", "there are no figures in what the tool wrote");
+    throw new Fault("invalid_argument", "the output of the tool contains no results");
   }
   return Suite.parse({
     suite: name,

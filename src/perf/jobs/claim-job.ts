@@ -117,7 +117,7 @@ async function workOf(
 ): Promise<Work | { readonly error: string }> {
   const suite = await suiteOf(tx, job.suiteDigest);
   if (suite === undefined)
-    return { error: `this server cannot read what ${job.suite} said at ${job.suiteDigest}` };
+    return { error: `this server cannot read the definition ${job.suiteDigest} of ${job.suite}` };
   const component = job.components[job.backend];
   const lacks = (tag: string) => ({
     error: `${tag} has nothing that serves backend ${job.backend}`,
@@ -163,11 +163,11 @@ async function refuseUnregistered(tx: Tx, name: string): Promise<ClaimTurn> {
   if (collector.incarnation !== null)
     throw new Fault(
       "aborted",
-      `another process speaks for collector ${name} now: this one is to end`,
+      `another process now acts for collector ${name}: this process must end`,
     );
   return {
     kind: "nothing",
-    because: `collector ${name} has not said hello yet`,
+    because: `collector ${name} has not registered yet`,
     selfTestDue: false,
   };
 }

@@ -21,7 +21,7 @@ export function decideClaim(job: ClaimableJob, incarnation: string): ClaimDecisi
   if (job.attempts >= job.maxAttempts) {
     return {
       kind: "fail",
-      error: `given up after ${tries(job.attempts)}: its collector ended in the middle of the last one`,
+      error: `given up after ${tries(job.attempts)}: its collector stopped during the last one`,
     };
   }
   const attempts = job.attempts + 1;

@@ -35,7 +35,7 @@ test.each<[JobEnd, number, AfterJob]>([
 test("success with cases of which nothing was told is tried again, and says which", () => {
   const success = { outcome: "success" } as const;
   const error =
-    'collector lab-1 said that all is measured, and told neither figures nor an error of "a", "b"';
+    'collector lab-1 reported that all is measured, but neither values nor an error of "a", "b"';
 
   expect(decideEnd(job(1), success, ["a", "b"], 30_000)).toEqual({
     state: "queued",

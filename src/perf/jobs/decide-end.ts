@@ -68,7 +68,7 @@ const mostNamed = 5;
 function unreportedText(collector: string, unreported: readonly string[]): string {
   const named = unreported.slice(0, mostNamed).map((key) => `"${key}"`);
   const more = unreported.length > mostNamed ? ` and ${unreported.length - mostNamed} more` : "";
-  return `collector ${collector} said that all is measured, and told neither figures nor an error of ${named.join(", ")}${more}`;
+  return `collector ${collector} reported that all is measured, but neither values nor an error of ${named.join(", ")}${more}`;
 }
 
 /** Decides about a job whose lease has expired. */

@@ -11,16 +11,16 @@ export function explainRefusal(
   if (standing === undefined) return new Fault("not_found", `there is no benchmark job ${id}`);
   const because =
     standing.currentIncarnation !== holder.incarnation
-      ? `another process speaks for collector ${holder.collector} now`
+      ? `another process now acts for collector ${holder.collector}`
       : standing.collector !== holder.collector
-        ? `it is not with collector ${holder.collector}`
+        ? `collector ${holder.collector} does not have it`
         : standing.epoch !== holder.epoch || standing.incarnation !== holder.incarnation
-          ? `it was handed out again since, or its lease is over`
+          ? `it was assigned again, or its lease has expired`
           : standing.state === "in-progress"
-            ? "it was taken up again this moment"
+            ? "it has just been assigned again"
             : `it is ${standing.state}`;
   return new Fault(
     "aborted",
-    `job ${id} is not yours to tell of: ${because}; drop it and claim anew`,
+    `this collector may not report on job ${id}: ${because}; drop it and claim another job`,
   );
 }

@@ -71,7 +71,7 @@ test("a new process of a collector takes its job up again with what is left of i
   expect(again).toMatchObject({ id: job.id, attempt: 2, epoch: 2 });
   expect(again?.cases).toEqual(job.cases.slice(1));
   await expect(before.beat(job)).rejects.toMatchObject({ code: "aborted" });
-  await expect(before.end(job)).rejects.toThrow(/another process speaks for collector/);
+  await expect(before.end(job)).rejects.toThrow(/another process now acts for collector/);
   await expect(before.claim()).rejects.toMatchObject({ code: "aborted" });
 });
 
@@ -86,7 +86,7 @@ test("whoever spoke before is refused from the hello on, not only from the next 
 
   const { case: testCase } = job.cases[0];
   await expect(server.report(job.id, before.holder(job), testCase)).rejects.toThrow(
-    /another process speaks/,
+    /another process now acts/,
   );
   expect(await db.many(z.object({}), sql`select from benchmark_collection`)).toEqual([]);
 });
@@ -102,7 +102,7 @@ test("a job that was taken up as often as may be fails with a sentence", async (
 
   expect(await collector.claim()).toBeNull();
 
-  const error = "given up after 3 attempts: its collector ended in the middle of the last one";
+  const error = "given up after 3 attempts: its collector stopped during the last one";
   expect(await jobRow(db, jobs[0])).toMatchObject({ state: "failure", attempts: 3, error });
   expect(await errorsOf(jobs[0])).toEqual([{ benchmark: "", message: error }]);
 });
@@ -191,7 +191,7 @@ test("a job of a backend that its artifact does not have fails instead of blocki
 test.each([
   ["is not active", sql`update collector set active = false`],
   ["is out of duty: it is mended", sql`update collector set out_of_duty = 'it is mended'`],
-  ["has not said hello yet", sql`update collector set incarnation = null`],
+  ["has not registered yet", sql`update collector set incarnation = null`],
 ])("a collector that %s gets no job and hears why", async (because, change) => {
   await aLab(db);
   const collector = await aCollector(aLabServer(db));
@@ -224,7 +224,7 @@ test("what was sent in an earlier hand-out is refused, also from the same proces
 
   const late = server.report(before.id, collector.holder(before), before.cases[0].case);
 
-  await expect(late).rejects.toThrow(/handed out again since/);
+  await expect(late).rejects.toThrow(/assigned again/);
   await expect(collector.beat(before)).rejects.toMatchObject({ code: "aborted" });
   await expect(collector.end(before)).rejects.toMatchObject({ code: "aborted" });
   expect(await collector.beat(again)).toMatchObject({ cancelled: false });
@@ -243,7 +243,7 @@ test("success is believed of a job of which each case has figures or an error, a
   expect(await collector.end(job)).toEqual({ state: "queued" });
 
   expect((await jobRow(db, jobs[0])).error).toBe(
-    `collector ${collector.name} said that all is measured, and told neither figures nor an error of ` +
+    `collector ${collector.name} reported that all is measured, but neither values nor an error of ` +
       '"compile beta check full js linux-x64", "compile beta check incremental js linux-x64"',
   );
   server.clock.pass(server.times.retryAfterMs);

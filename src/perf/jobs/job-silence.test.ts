@@ -29,7 +29,7 @@ test("a heartbeat extends the lease, and the end of one that was silent takes th
     collectors: [collector.name],
   });
   expect(await server.endSilent()).toEqual({ jobs: [], collectors: [] });
-  await expect(collector.beat(job)).rejects.toThrow(/its lease is over/);
+  await expect(collector.beat(job)).rejects.toThrow(/its lease has expired/);
   await expect(collector.end(job)).rejects.toMatchObject({ code: "aborted" });
   expect(await collector.claim()).toMatchObject({ id: jobs[0], attempt: 2, epoch: 2 });
 });

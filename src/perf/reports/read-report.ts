@@ -25,7 +25,7 @@ export async function readReport(
   const standing = await standingOfRequest(tx, id);
   const why =
     standing?.hasParent === false
-      ? "its artifact follows none that is known, so there was nothing to compare it with"
+      ? "the parent of its artifact is not known, so it was not compared"
       : standing?.isOver === true
         ? `it is ${standing.state}`
         : `it is ${standing?.state}; a report is made when it ends`;
@@ -40,7 +40,7 @@ async function requestNamed(tx: Tx, written: string): Promise<string> {
   if (another !== undefined) {
     throw new Fault(
       "invalid_argument",
-      `"${written}" begins several requests' ids; write more of it`,
+      `"${written}" is the start of several requests' ids; write more characters`,
     );
   }
   if (only !== undefined) return only;

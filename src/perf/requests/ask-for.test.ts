@@ -117,7 +117,7 @@ describe("asked for again", () => {
     await storeArtifact(db, { tag: "a" });
 
     await expect(aService(db).submit({ artifact: "a", runs: 2 })).rejects.toThrow(
-      /demo runs each case 3 times as it is.* ask for 3 to 50 runs/,
+      /demo runs each case 3 times, .* request 3 to 50 runs/,
     );
   });
 

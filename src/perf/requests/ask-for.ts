@@ -171,7 +171,7 @@ async function askForParents(
       pr: null,
       state: "artifacts-ready",
       requestedBy: requested.by,
-      because: `nobody has measured it, and ${requested.artifact.tag} comes after it`,
+      because: `it has no results, and it is the parent of ${requested.artifact.tag}`,
       createdAt: now,
     });
   }

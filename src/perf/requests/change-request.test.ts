@@ -98,7 +98,7 @@ describe("cancelling", () => {
     await service.advance();
 
     await expect(cancelRequest(service.services, id, "ada", nothing)).rejects.toThrow(
-      /completed already/,
+      /already completed/,
     );
   });
 

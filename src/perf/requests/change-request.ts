@@ -31,7 +31,7 @@ export async function cancelRequest(
     if (to === undefined) {
       throw new Fault(
         "failed_precondition",
-        `benchmark request ${id} is ${request.state} already, and stays so`,
+        `benchmark request ${id} is already ${request.state}, and cannot be changed`,
       );
     }
     const now = clock.now();
@@ -79,13 +79,13 @@ export async function artifactsReady(
       if (!hasEnded(request.state)) return;
       throw new Fault(
         "failed_precondition",
-        `benchmark request ${id} is ${request.state} already, and stays so`,
+        `benchmark request ${id} is already ${request.state}, and cannot be changed`,
       );
     }
     if (Object.keys(now.components).length === 0) {
       throw new Fault(
         "failed_precondition",
-        `nobody has said where ${artifact.tag} is: send a tarball for each backend with the call`,
+        `the farm does not know where to get ${artifact.tag}: send a tarball for each backend with the call`,
       );
     }
     await changeState(tx, id, request.state, "artifacts-ready", services.clock.now());
@@ -105,7 +105,7 @@ export async function retryRequest(
     if (!hasEnded(request.state)) {
       throw new Fault(
         "failed_precondition",
-        `benchmark request ${id} is ${request.state}: it can be asked for again when it has ended`,
+        `benchmark request ${id} is ${request.state}: it can be requested again when it has ended`,
       );
     }
     const artifact = await artifactOf(tx, request);

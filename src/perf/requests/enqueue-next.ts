@@ -47,7 +47,7 @@ export async function enqueueNext(
   if (next === undefined) return undefined;
   onChosen(next.id);
   if (!(await changeState(tx, next.id, "artifacts-ready", "in-progress", now))) {
-    throw new Fault("aborted", `benchmark request ${next.id} was changed by somebody else`);
+    throw new Fault("aborted", `benchmark request ${next.id} was changed at the same time`);
   }
   await fillRequest(tx, suite, next, now);
   await notifyBenchmarkChange(tx, name);

@@ -86,7 +86,7 @@ export function sourceService({
       if (suite.definition.artifacts.from === "nowhere") {
         throw new Fault(
           "not_found",
-          `nobody knows ${tag}, and ${suite.name} has no source to look at: send a tarball for each backend`,
+          `the farm does not know ${tag}, and ${suite.name} has no source of artifacts: send a tarball for each backend`,
         );
       }
       const last = seen.get(suite.digest);

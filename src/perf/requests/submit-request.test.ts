@@ -182,7 +182,7 @@ describe("a try of what somebody built", () => {
 
     await expect(
       service.submit({ artifact: "mine", tarballs: { js: `${"b".repeat(64)}/3` } }),
-    ).rejects.toThrow(/tag of its own/);
+    ).rejects.toThrow(/another tag for your build/);
   });
 
   test("may wait for what is not built yet", async () => {

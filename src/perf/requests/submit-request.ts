@@ -49,7 +49,7 @@ export async function submitRequest(
   if (missing.length > 0 && !submitted.waitForArtifacts) {
     throw new Fault(
       "failed_precondition",
-      `the farm does not have ${missing.join(", ")}: upload the tarballs first, or ask with waitForArtifacts`,
+      `the farm does not have ${missing.join(", ")}: upload the tarballs first, or set waitForArtifacts`,
     );
   }
   return db.transaction(async (tx) => {
@@ -59,7 +59,7 @@ export async function submitRequest(
     if (submitted.parents === "alone" && submitted.parent !== undefined) {
       throw new Fault(
         "invalid_argument",
-        "what is measured alone has no parent: leave one of the two out",
+        "an artifact that is measured alone has no parent: omit one of the two",
       );
     }
     const named =
@@ -166,7 +166,7 @@ export async function withTarballs(
     if (before !== undefined && JSON.stringify(before) !== JSON.stringify(component)) {
       throw new Fault(
         "already_exists",
-        `${known.tag} has another ${backend} already; give what you built a tag of its own`,
+        `${known.tag} already has another ${backend}; use another tag for your build`,
       );
     }
   }
@@ -186,7 +186,7 @@ async function requireArtifact(tx: Tx, suite: string, tag: string): Promise<Stor
   if (artifact !== undefined) return artifact;
   throw new Fault(
     "not_found",
-    `nobody knows ${tag} of ${suite}; \`grange bench artifacts --suite ${suite}\` lists what there is`,
+    `${suite} has no artifact ${tag}; \`grange bench artifacts --suite ${suite}\` lists all artifacts`,
   );
 }
 
@@ -196,7 +196,7 @@ function kindFor(artifact: StoredArtifact, wanted: Submitted["kind"]): StoredArt
   }
   throw new Fault(
     "invalid_argument",
-    `${artifact.tag} is known as ${artifact.kind}, and cannot be asked for as ${wanted}`,
+    `${artifact.tag} is known as ${artifact.kind}, and cannot be requested as ${wanted}`,
   );
 }
 
@@ -235,7 +235,7 @@ function requireRuns({ suite, iterations, metrics }: Suite, runs: number | undef
   if (runs === undefined || runs >= usual) return;
   throw new Fault(
     "invalid_argument",
-    `${suite} runs each case ${usual} times as it is, and figures of ${runs} would not compare with others: ask for ${usual} to ${mostRuns} runs`,
+    `${suite} runs each case ${usual} times, and results of ${runs} runs cannot be compared with others: request ${usual} to ${mostRuns} runs`,
   );
 }
 

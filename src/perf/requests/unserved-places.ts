@@ -49,7 +49,7 @@ export function unservedText(place: UnservedPlace): string {
   const kind = optional ? " (optional: nobody is held up)" : "";
   const remedy =
     outOfDuty.length > 0
-      ? `put ${outOfDuty.join(" or ")} back in duty when its cause is mended`
+      ? `put ${outOfDuty.join(" or ")} back in duty when the cause is repaired`
       : `add one with \`grange collector add NAME --target ${target} --set ${set}\``;
   return `${waits} for ${target}, set ${set}, and no active collector serves it${kind}: ${remedy}, or let one take it over.`;
 }

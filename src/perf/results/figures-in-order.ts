@@ -15,7 +15,10 @@ export function figuresInOrder(
         `the suite has no metric "${name}"; push its definition first`,
       );
     if (!Number.isFinite(value) || value < 0)
-      throw new Fault("invalid_argument", `${name} is ${value}: a figure is a number from 0 on`);
+      throw new Fault(
+        "invalid_argument",
+        `the value of ${name} is ${value}; it must be a number of at least 0`,
+      );
     while (row.length < ordinal) row.push(null);
     row[ordinal - 1] = value;
   }

@@ -116,13 +116,17 @@ test("pairs are stored once, and are no part of a baseline", async () => {
 });
 
 test.each<[string, Parameters<Awaited<ReturnType<typeof begin>>["report"]>[0], RegExp]>([
-  ["nothing", {}, /no figures and no error/],
+  ["nothing", {}, /no values and no error/],
   [
     "a metric that the suite does not have",
     { iterations: [{ iteration: 1, values: { x: 1 } }] },
     /no metric "x"/,
   ],
-  ["an iteration without figures", { iterations: [{ iteration: 1, values: {} }] }, /no figure/],
+  [
+    "an iteration without figures",
+    { iterations: [{ iteration: 1, values: {} }] },
+    /no value: report/,
+  ],
   [
     "a figure below 0",
     { iterations: [{ iteration: 1, values: { instructions: -1 } }] },
@@ -136,7 +140,7 @@ test.each<[string, Parameters<Awaited<ReturnType<typeof begin>>["report"]>[0], R
         { iteration: 1, values: values(2, 2, 2) },
       ],
     },
-    /each iteration is told once/,
+    /report each iteration once/,
   ],
   [
     "pairs of a job that has none",

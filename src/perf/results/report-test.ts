@@ -106,10 +106,13 @@ function checkReport(report: Report, { isPaired, cases, ordinals }: Ground) {
   const key = caseKey(report.case);
   const caseId = cases.get(key);
   if (caseId === undefined)
-    throw new Fault("invalid_argument", `"${key}" is no case of this job: report what it names`);
+    throw new Fault(
+      "invalid_argument",
+      `"${key}" is not a test case of this job: report only the cases that the job names`,
+    );
   const { iterations, pairs, error } = report;
   if (iterations.length + pairs.length === 0 && error === undefined)
-    throw new Fault("invalid_argument", `the report of "${key}" has no figures and no error`);
+    throw new Fault("invalid_argument", `the report of "${key}" has no values and no error`);
   if (isPaired ? iterations.length > 0 : pairs.length > 0) {
     throw new Fault(
       "invalid_argument",
@@ -122,7 +125,7 @@ function checkReport(report: Report, { isPaired, cases, ordinals }: Ground) {
   if (iterations.some(({ values }) => Object.keys(values).length === 0))
     throw new Fault(
       "invalid_argument",
-      `an iteration of "${key}" has no figure: say why as an error`,
+      `an iteration of "${key}" has no value: report the reason as an error`,
     );
   refuseRepeated(
     "iteration",
@@ -150,7 +153,10 @@ function checkReport(report: Report, { isPaired, cases, ordinals }: Ground) {
 
 function refuseRepeated(what: string, numbers: readonly number[]): void {
   if (new Set(numbers).size !== numbers.length)
-    throw new Fault("invalid_argument", `two have the same number: each ${what} is told once`);
+    throw new Fault(
+      "invalid_argument",
+      `two of the reported have the same number: report each ${what} once`,
+    );
 }
 
 function failureOf(report: Report, error: string) {

@@ -104,7 +104,7 @@ function endsOf(
   if (from.kind !== to.kind || from.kind === "try") {
     throw new Fault(
       "invalid_argument",
-      `${from.tag} is a ${from.kind} artifact and ${to.tag} a ${to.kind} one: a search goes along the main line, or along the releases`,
+      `${from.tag} is a ${from.kind} artifact and ${to.tag} a ${to.kind} one: a search follows the main branch or the releases`,
     );
   }
   const before =

@@ -174,5 +174,5 @@ test("a repository that goes away says why, and is found again when it is back",
     (await graphsOf(name)).some(({ commit }) => commit === next) ? true : undefined,
   );
 
-  expect(error).toContain("not there");
+  expect(error).toContain("does not exist");
 });

@@ -56,7 +56,7 @@ test("with another key, or moved to another repository, it opens no more, and a 
   await encryptStoredCredentials(db, ways);
 
   await expect(openedWays(db, passingSecretsKey()).open({ kind: "git", slug })).rejects.toThrow(
-    /sealed with another key .*bring that key back/,
+    /encrypted with another key .*restore that key/,
   );
   await db.run(sql`update forge_repository set slug = 'https://evil.example/x'`);
   await expect(ways.open({ kind: "git", slug: "https://evil.example/x" })).rejects.toMatchObject({

@@ -44,7 +44,7 @@ export function openedWays(db: Db, key: SecretsKey): RepositoryCredentials {
       if (address !== undefined) return Buffer.from(address).toString();
       throw new Fault(
         "failed_precondition",
-        `what lets the farm into ${slug} was sealed with another key (${way.keyId}): bring that key back (GRANGE_SECRETS_KEY), or remove the repository with \`grange forge remove\` and add it anew`,
+        `the credentials for ${slug} were encrypted with another key (${way.keyId}): restore that key (GRANGE_SECRETS_KEY), or remove the repository with \`grange forge remove\` and add it again`,
       );
     },
   };

@@ -78,7 +78,7 @@ async function publishLifecycle(
     case "componentStreamFinished":
       throw new Fault(
         "invalid_argument",
-        "events of a tool belong into PublishBuildToolEventStream",
+        "send the events of a build tool with PublishBuildToolEventStream",
       );
     case "invocationAttemptStarted":
     case "invocationAttemptFinished": {
@@ -126,7 +126,7 @@ async function* publishStream(
         // With this code, tools retry from the first unanswered event.
         throw new Fault(
           "aborted",
-          `event ${gap.sequence} of invocation ${teller.invocation} came before the one before it; send them again in order`,
+          `event ${gap.sequence} of invocation ${teller.invocation} arrived before the event before it; send the events again in order`,
         );
       }
       if (fault !== undefined) throw fault;
@@ -147,11 +147,17 @@ function readEvents(
     try {
       const own = streamIn(ordered?.streamId);
       if (own.invocationId !== id.invocationId || own.buildId !== id.buildId) {
-        throw new Fault("invalid_argument", "a stream is about one invocation, this one about two");
+        throw new Fault(
+          "invalid_argument",
+          "a stream must have events of one invocation, and this one names two",
+        );
       }
       const sequence = Number(ordered?.sequenceNumber ?? 0n);
       if (sequence < 1 || !Number.isSafeInteger(sequence)) {
-        throw new Fault("invalid_argument", `events are numbered from 1 on; ${sequence} is none`);
+        throw new Fault(
+          "invalid_argument",
+          `the event has the number ${sequence}; events are numbered from 1`,
+        );
       }
       const keywords = sequence === 1 ? readKeywords(notificationKeywords) : [];
       events.push({
@@ -201,9 +207,12 @@ async function keepBlobs(
 }
 
 function streamIn(id: StreamId | undefined): StreamId {
-  if (id === undefined) throw new Fault("invalid_argument", "an event names its stream");
+  if (id === undefined) throw new Fault("invalid_argument", "an event must name its stream");
   if (id.component !== Component.TOOL && id.component !== Component.UNKNOWN_COMPONENT) {
-    throw new Fault("invalid_argument", "only the stream of the build tool itself is taken");
+    throw new Fault(
+      "invalid_argument",
+      "only the event stream of the build tool (component TOOL) is accepted",
+    );
   }
   return id;
 }
@@ -219,7 +228,7 @@ async function tellerOf(
   if (invocation === "" || !isName(invocation) || !isName(buildId)) {
     throw new Fault(
       "invalid_argument",
-      "an event names its invocation, by 200 characters at most, none of them for control",
+      "an event must name its invocation, with at most 200 characters and without control characters",
     );
   }
   return { ...(await parts.reporterOf(context, projectId)), invocation, buildId };

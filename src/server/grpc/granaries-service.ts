@@ -122,7 +122,10 @@ export function granariesService(parts: {
         const { project, principal, granaries } = await reporterOf(context, instanceName);
         const divergence = Divergence.safeParse(jsonOf(json, "divergence"));
         if (!divergence.success) {
-          throw new Fault("invalid_argument", "that is no divergence as the HTTP API has it");
+          throw new Fault(
+            "invalid_argument",
+            "the divergence does not have the form that the HTTP API describes",
+          );
         }
         const quarantined = await granaries.reportDivergence(project, divergence.data, principal);
         return { quarantined };
@@ -176,7 +179,10 @@ const maxVersion = BigInt(Number.MAX_SAFE_INTEGER);
 
 function assertFew(count: number, most: number, what: string): void {
   if (count <= most) return;
-  throw new Fault("invalid_argument", `${count} ${what} are over ${most}; ask in several calls`);
+  throw new Fault(
+    "invalid_argument",
+    `a call may have at most ${most} ${what}, and this one has ${count}; make several calls`,
+  );
 }
 
 const sources = {
@@ -206,7 +212,7 @@ function withinMessage(results: StoredResult[]): StoredResult[] {
   if (bytes <= mostAnswerBytes) return results;
   throw new Fault(
     "resource_exhausted",
-    `the ${results.length} results that there are fit into no message; ask for half as many`,
+    `the ${results.length} results do not fit into one message; request half as many`,
   );
 }
 

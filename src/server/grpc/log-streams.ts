@@ -46,7 +46,7 @@ export function logStreams({ requireMayRead, read, changes }: LogStreamParts) {
     if (offset < 0 || limit < 0) {
       throw new Fault(
         "invalid_argument",
-        `offset ${offset} and limit ${limit} are not to be negative`,
+        `offset (${offset}) and limit (${limit}) must not be negative`,
       );
     }
     const id = ExecutionId.safeParse(name.executionId).data;
@@ -54,7 +54,7 @@ export function logStreams({ requireMayRead, read, changes }: LogStreamParts) {
     if (open >= mostStreams) {
       throw new Fault(
         "resource_exhausted",
-        `${mostStreams} logs are being followed at this server, which is the most; try again later`,
+        `clients of this server already follow ${mostStreams} logs, which is the limit; try again later`,
       );
     }
     open++;

@@ -59,7 +59,7 @@ export async function loginsOfLease(
   if (logins.length > 0 && !way.isPrivate)
     throw new Fault(
       "unavailable",
-      "the login of its registry is not sent over a line that others can read: give the farm a certificate (docs/tls.md), or set GRANGE_SECRETS_IN_CLEAR=1 where the network is yours alone",
+      "the login of its registry is not sent over an unencrypted connection: give the farm a certificate (docs/tls.md), or set GRANGE_SECRETS_IN_CLEAR=1 if nobody else can read the network",
     );
   return logins;
 }

@@ -58,7 +58,7 @@ export function operationsService(parts: OperationsServiceParts): Method[] {
     async listOperations() {
       throw new Fault(
         "unimplemented",
-        "operations are listed by invocation, on the farm's pages and in its HTTP API",
+        "this call is not supported: the pages and the HTTP API list operations by invocation",
       );
     },
   });
@@ -108,5 +108,5 @@ function requireMayCancel(caller: Principal, { project, principal }: StoredOpera
 }
 
 function unknownEnd(name: string): never {
-  throw new Fault("internal", `nothing is known of how the operation ${name} stands`);
+  throw new Fault("internal", `the state of operation ${name} is not known`);
 }

@@ -80,7 +80,7 @@ async function smallBlob(
   if (digest.sizeBytes <= mostBytes) return blobs.get(digest);
   throw new Fault(
     "invalid_argument",
-    `the ${what} ${digestKey(digest)} is over ${mostBytes} bytes; put what is long into a file`,
+    `the ${what} ${digestKey(digest)} is over ${mostBytes} bytes; put long values into an input file`,
   );
 }
 
@@ -126,7 +126,7 @@ function platformOf(action: Action, command: Command): Platform {
     if (other !== undefined && other !== value) {
       throw new Fault(
         "invalid_argument",
-        `the platform property ${JSON.stringify(name.slice(0, 80))} is there with two values; it may have one`,
+        `the platform property ${JSON.stringify(name.slice(0, 80))} has two values; give it one`,
       );
     }
     found.set(name, value);
@@ -134,13 +134,13 @@ function platformOf(action: Action, command: Command): Platform {
   if (found.has(secretsProperty)) {
     throw new Fault(
       "permission_denied",
-      `only jobs of graphs are given secrets: leave the platform property ${secretsProperty} away`,
+      `only jobs of graphs get secrets: remove the platform property ${secretsProperty}`,
     );
   }
   if (found.has(tokenProperty)) {
     throw new Fault(
       "permission_denied",
-      `only jobs of graphs are given a token: leave the platform property ${tokenProperty} away`,
+      `only jobs of graphs get a token: remove the platform property ${tokenProperty}`,
     );
   }
   const platform = Platform.safeParse(Object.fromEntries(found));

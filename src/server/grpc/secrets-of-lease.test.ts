@@ -76,6 +76,6 @@ test.each(["action", "command"])(
     const read = readAction(digestOf(bytes), blobs);
 
     await expect(read).rejects.toBeInstanceOf(Fault);
-    await expect(read).rejects.toThrow("only jobs of graphs are given secrets");
+    await expect(read).rejects.toThrow("only jobs of graphs get secrets");
   },
 );

@@ -18,7 +18,10 @@ function secretsNamedIn(action: Uint8Array): SecretReference[] {
   if (said.length === 0) return [];
   const named = said.length === 1 ? secretsIn(said[0]?.value ?? "") : undefined;
   if (named !== undefined) return named;
-  throw new Fault("failed_precondition", "what the action says of secrets cannot be read");
+  throw new Fault(
+    "failed_precondition",
+    "the platform property that names the secrets of the action cannot be read",
+  );
 }
 
 /**
@@ -38,7 +41,7 @@ export async function secretsOfLease(
   if (!way.isPrivate) {
     throw new Fault(
       "unavailable",
-      "secrets are not sent over a line that others can read: give the farm a certificate (docs/tls.md), or set GRANGE_SECRETS_IN_CLEAR=1 where the network is yours alone",
+      "secrets are not sent over an unencrypted connection: give the farm a certificate (docs/tls.md), or set GRANGE_SECRETS_IN_CLEAR=1 if nobody else can read the network",
     );
   }
   return way.open(named, domain);

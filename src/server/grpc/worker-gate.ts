@@ -126,7 +126,10 @@ export function workerGate(parts: WorkerGateParts): WorkerGate {
         worker: process.name,
         what: `called as the worker ${process.name}, which is another principal's`,
       });
-      throw new Fault("permission_denied", `the worker ${process.name} is another principal's`);
+      throw new Fault(
+        "permission_denied",
+        `the worker ${process.name} belongs to another principal`,
+      );
     },
 
     async handedOut(context, leases) {

@@ -96,7 +96,7 @@ export function leaseFrom(message: LeaseMessage | undefined): Lease {
   const epoch = Number(message?.epoch ?? 0n);
   const isEpoch = Number.isSafeInteger(epoch) && epoch >= 1;
   if (message === undefined || !id.success || message.attempt < 1 || !isEpoch) {
-    throw new Fault("invalid_argument", "a lease names an execution, an attempt and an epoch");
+    throw new Fault("invalid_argument", "a lease must name an execution, an attempt and an epoch");
   }
   return { executionId: id.data, attempt: message.attempt, epoch };
 }
@@ -164,7 +164,7 @@ function outcomeFrom(outcome: Finished["outcome"]): FinishReport["outcome"] {
     case Outcome.OUTCOME_UNSPECIFIED:
     default:
       // An open enumeration: workers that are newer than this server may send other values.
-      throw new Fault("invalid_argument", `outcome ${outcome} is not known here`);
+      throw new Fault("invalid_argument", `this server does not know the outcome ${outcome}`);
   }
 }
 

@@ -188,13 +188,13 @@ function roleHandlers(
       change(by, { what: "set role", name, verbs }, async (tx, now) =>
         (await setRole(tx, { name, verbs, by: by.name }, now))
           ? undefined
-          : `the role ${name} is one of the farm's own; choose another name`,
+          : `the role ${name} is built in; choose another name`,
       ),
     removeRole: ({ params: { name }, caller: by }) =>
       change(by, { what: "remove role", name }, async (tx) =>
         (await removeRole(tx, name))
           ? undefined
-          : `the role ${name} does not exist, is one of the farm's own, or somebody has it: \`grange grant list\``,
+          : `the role ${name} does not exist, is built in, or a principal has it: \`grange grant list\``,
       ),
   };
 }

@@ -110,7 +110,7 @@ test.each([
   { path: "/benchmarks/compare?suite=none", status: 404, says: 'there is no suite "none"' },
   { path: "/benchmarks/compare", status: 400, says: "suite" },
   { path: "/benchmarks/compare?suite=demo&after=n9", status: 404, says: 'no artifact "n9"' },
-  { path: "/benchmarks/series?suite=demo&case=alpha", status: 400, says: "names no case" },
+  { path: "/benchmarks/series?suite=demo&case=alpha", status: 400, says: "is not a test case" },
   { path: "/benchmarks/graphs?suite=demo&limit=501", status: 400, says: "limit" },
   { path: "/benchmarks/graphs?suite=demo&from=yesterday", status: 400, says: "nor a date" },
   { path: "/benchmarks/change-points?suite=demo", status: 400, says: "since" },

@@ -93,7 +93,7 @@ function caseNamed(key: string): TestCase {
   if (testCase === undefined) {
     throw new Fault(
       "invalid_argument",
-      `"${key}" names no case: section benchmark profile scenario backend target, with - where there is none`,
+      `"${key}" is not a test case: write section, benchmark, profile, scenario, backend and target, with - for a missing part`,
     );
   }
   return testCase;

@@ -63,6 +63,7 @@ export function benchmarkSearchHandlers({
 
 function searchIdFrom(text: string): BenchmarkSearchId {
   const id = BenchmarkSearchId.safeParse(text);
-  if (!id.success) throw new Fault("invalid_argument", `"${text.slice(0, 60)}" is no search's id`);
+  if (!id.success)
+    throw new Fault("invalid_argument", `"${text.slice(0, 60)}" is not the id of a search`);
   return id.data;
 }

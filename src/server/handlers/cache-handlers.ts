@@ -68,7 +68,7 @@ export function cacheHandlers(services: HandlerServices): HandlersFor<typeof cac
       if (missing !== undefined) {
         throw new Fault(
           "not_found",
-          `action ${digestKey(missing)} is not in project "${project}"; what nobody uses for long is removed`,
+          `action ${digestKey(missing)} is not in project "${project}"; results that were not used for a long time are removed`,
         );
       }
       return compareActions(blobs, before, after);

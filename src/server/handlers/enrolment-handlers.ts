@@ -21,10 +21,16 @@ export function enrolmentHandlers({
       const name = PrincipalName.safeParse(principal);
       if (!name.success) throw new Fault("invalid_argument", name.error.issues[0]?.message ?? "");
       if (where.pool !== undefined && kind !== "worker") {
-        throw new Fault("invalid_argument", `a pool is what workers serve, and no ${kind} does`);
+        throw new Fault(
+          "invalid_argument",
+          `only workers have a pool, and this token is for a ${kind}`,
+        );
       }
       if (where.repository !== undefined && kind !== "granary") {
-        throw new Fault("invalid_argument", `only granaries are given projects, and no ${kind}`);
+        throw new Fault(
+          "invalid_argument",
+          `only granaries have projects, and this token is for a ${kind}`,
+        );
       }
       const grant = Grant.parse(grantOfMachine(name.data, kind, where));
       const created = await db.transaction(async (tx) => {
@@ -45,7 +51,7 @@ export function enrolmentHandlers({
       if (!isEnrolmentShaped(enrolment)) {
         throw new Fault(
           "unauthenticated",
-          "that is no enrolment token: one begins with grange_enrol_ and has 56 characters, as " +
+          "this is not an enrolment token: one begins with grange_enrol_ and has 56 characters, as " +
             "`grange token create NAME --enrol worker` prints it",
         );
       }
@@ -81,7 +87,7 @@ export function enrolmentHandlers({
         if (!isReleased || of === undefined) {
           throw new Fault(
             "not_found",
-            `${JSON.stringify(name.slice(0, 128))} has done nothing that it could be released from; \`grange workers\` shows who is quarantined`,
+            `${JSON.stringify(name.slice(0, 128))} is not quarantined; \`grange workers\` shows who is quarantined`,
           );
         }
         await recordAudit(tx, {

@@ -162,7 +162,7 @@ async function textOf(chunks: Chunks): Promise<Uint8Array<ArrayBuffer>> {
   for await (const part of chunks) parts.push(part);
   const bytes = Buffer.concat(parts);
   if (isText(bytes)) return new Uint8Array(bytes);
-  throw new Fault("failed_precondition", "this blob is no UTF-8 text; download it instead");
+  throw new Fault("failed_precondition", "this blob is not UTF-8 text; download it instead");
 }
 
 /** Escape sequences count as text; a NUL does not occur in text. */
@@ -182,10 +182,13 @@ function digestOf({ hash, size }: { readonly hash: string; readonly size: string
     if (!/\/(0|[1-9]\d{0,15})$/.test(written)) throw new Error("no size");
     return parseDigestKey(written);
   } catch {
-    throw new Fault("invalid_argument", `"${written.slice(0, 150)}" is no blob's name: HASH/SIZE`);
+    throw new Fault(
+      "invalid_argument",
+      `"${written.slice(0, 150)}" is not the name of a blob; write HASH/SIZE`,
+    );
   }
 }
 
 function describe(digest: Digest, project: string): string {
-  return `blob ${digest.hash}/${digest.sizeBytes} in project "${project}"; what nobody uses for long is dropped`;
+  return `blob ${digest.hash}/${digest.sizeBytes} in project "${project}"; blobs that are not used for a long time are removed`;
 }

@@ -7,11 +7,11 @@ export function executionOfCall(written: string): ExecutionId {
   if (id.success) return id.data;
   throw new Fault(
     "invalid_argument",
-    `"${written.slice(0, 60)}" is no execution's id, which is a UUID`,
+    `"${written.slice(0, 60)}" is not the id of an execution, which is a UUID`,
   );
 }
 
 /** Returns the name of the execution for the message that it does not exist. */
 export function describeExecution(id: ExecutionId): string {
-  return `execution ${id}; it may be so old that the farm dropped it`;
+  return `execution ${id}; it may be so old that the farm has deleted it`;
 }

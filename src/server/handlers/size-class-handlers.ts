@@ -55,7 +55,7 @@ export function sizeClassHandlers(
     async executionSizeClass({ params }) {
       const id = ExecutionId.parse(params.execution);
       const explained = await db.transaction((tx) => explainExecution(tx, id));
-      return found(explained, `execution ${id}; it may be so old that the farm dropped it`);
+      return found(explained, `execution ${id}; it may be so old that the farm has deleted it`);
     },
 
     sizeClasses: async () => classesForPage(await classesNow(), await usage()),

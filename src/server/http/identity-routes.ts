@@ -56,7 +56,7 @@ export function identityRoutes({ issuer, identityKeys, clock, runOf }: IdentityI
     if (run === undefined) {
       throw new Fault(
         "unauthenticated",
-        "only a job that runs gets an identity: send its $GRANGE_JOB_TOKEN as `Authorization: Bearer`",
+        "only a running job gets an identity: send its $GRANGE_JOB_TOKEN as `Authorization: Bearer`",
       );
     }
     const audience = c.req.query("audience") ?? run.rights.identity?.audiences[0] ?? "";

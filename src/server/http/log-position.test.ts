@@ -8,6 +8,6 @@ test.each(["0", "17", "2:17", "1:0"])("position %s is written as it was read", (
 test.each(["", "x", "1:", ":1", "-1", "1:2:3", "1e3", "99999999999999999999"])(
   "%s is no position",
   (text) => {
-    expect(() => parseLogPosition(text)).toThrow("is no position in a log");
+    expect(() => parseLogPosition(text)).toThrow("is not a position in a log");
   },
 );

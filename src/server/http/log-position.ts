@@ -20,7 +20,7 @@ export function parseLogPosition(text: string): LogPosition {
   if (match === null) {
     throw new Fault(
       "invalid_argument",
-      `"${text}" is no position in a log; give ATTEMPT:OFFSET or OFFSET`,
+      `"${text}" is not a position in a log; write ATTEMPT:OFFSET or OFFSET`,
     );
   }
   const [, attempt, offset] = match;

@@ -95,7 +95,10 @@ export function browserSignIn(
     signInWithCode: (code, cookie) => noting("a link", service.withCode(code, cookie)),
     async signInLink(authorization) {
       if (authorization === undefined) {
-        throw new Fault("unauthenticated", "send the token of whom the link is to sign in");
+        throw new Fault(
+          "unauthenticated",
+          "send the token of the principal that the link signs in, as `Authorization: Bearer`",
+        );
       }
       const { code, expiresAt } = await service.codeFor(authorization);
       // A fragment is never sent to a server, and so appears in no log.

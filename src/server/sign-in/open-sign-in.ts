@@ -75,7 +75,7 @@ function refuseSessionsInTheClear({ oidc, publicUrl, host = "127.0.0.1", tlsCert
   if (oidc === undefined || isOnThisMachine || at.protocol === "https:") return;
   throw new Fault(
     "failed_precondition",
-    "people would sign in without TLS: give the server a certificate (--tls-cert, --tls-key), or say under which https:// address a proxy serves it (--public-url)",
+    "users would sign in without TLS: give the server a certificate (--tls-cert, --tls-key), or name the https:// address at which a proxy serves it (--public-url)",
   );
 }
 
@@ -110,6 +110,6 @@ async function secretIn(file: string): Promise<string> {
     });
   }
   const secret = text.trim();
-  if (secret === "") throw new Fault("failed_precondition", `${file} holds no client's secret`);
+  if (secret === "") throw new Fault("failed_precondition", `${file} contains no client secret`);
   return secret;
 }

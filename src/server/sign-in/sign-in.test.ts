@@ -230,7 +230,7 @@ describe("on a closed farm", () => {
     [
       "somebody else's",
       { email: "alice@farm.example", email_verified: true },
-      /somebody else here/,
+      /belongs to another user/,
     ],
   ])("an address that is %s signs nobody in, and the page is told why", async (_, account, why) => {
     const login = `eve-${Math.random()}`;
@@ -303,7 +303,7 @@ describe("on a closed farm", () => {
 
     expect(read.status).toBe(200);
     expect(changed.status).toBe(401);
-    expect(await messageIn(changed)).toContain("the session of frank is over (its token ended)");
+    expect(await messageIn(changed)).toContain("the session of frank has ended (its token ended)");
   });
 
   test("sessions are listed for those whose they are, and ended by them or by an administrator", async () => {
@@ -370,9 +370,9 @@ describe("a signed token of a CI", () => {
 
   test.each([
     [{ url: "http://elsewhere.example" }, /must begin with https/],
-    [{ url: "https://user:secret@elsewhere.example" }, /holds a user or a password/],
+    [{ url: "https://user:secret@elsewhere.example" }, /contains a user or a password/],
     [{ url: "file:///etc/passwd" }, /must begin with https/],
-    [{ subject: "*" }, /would let in everybody/],
+    [{ subject: "*" }, /would accept every account/],
     [{ principal: "anyone" }, /choose another name/],
     [{ name: "no name" }, /letters, digits/],
   ])("is not to be had by %j", async (wrong, why) => {

@@ -97,7 +97,7 @@ function whyNotGood(cause: unknown): string {
   if (cause instanceof errors.JWTExpired) return "it ran out (`exp`)";
   if (cause instanceof errors.JWTClaimValidationFailed) {
     return cause.claim === "aud"
-      ? "it is meant for somebody else (`aud`)"
+      ? "it is for another audience (`aud`)"
       : `its claim \`${cause.claim}\` is missing or wrong`;
   }
   if (cause instanceof errors.JWSSignatureVerificationFailed) return "its signature is wrong";

@@ -7,7 +7,7 @@ export function whyNoIssuer(address: string): string | undefined {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
     return "it must begin with https:// (http:// only on this machine)";
   }
-  if (url.username !== "" || url.password !== "") return "it holds a user or a password";
+  if (url.username !== "" || url.password !== "") return "it contains a user or a password";
   // As in OpenID Connect Discovery 1.0, section 3.
   if (url.search !== "" || url.hash !== "") return "it has a query or a fragment";
   return undefined;

@@ -57,7 +57,7 @@ async function discover(issuer: string, call: typeof fetch): Promise<KeyFinder> 
       [customFetch]: call,
     });
   } catch (cause) {
-    throw new Fault("unavailable", `${issuer} does not say its keys: ${messageOf(cause)}`, {
+    throw new Fault("unavailable", `the keys of ${issuer} cannot be read: ${messageOf(cause)}`, {
       cause,
     });
   }

@@ -13,7 +13,7 @@ export function ruleFor(
   { subject, audiences }: CheckedClaims,
 ): TrustedIssuer | { readonly why: string } {
   const heard = rules.filter(({ audience }) => audiences.includes(audience));
-  if (heard.length === 0) return { why: "it is meant for somebody else (`aud`)" };
+  if (heard.length === 0) return { why: "it is for another audience (`aud`)" };
   const fitting = heard.filter((rule) => matchesPattern(rule.subject, subject));
   const [first, ...others] = fitting;
   if (first === undefined)

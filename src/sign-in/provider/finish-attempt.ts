@@ -82,8 +82,5 @@ export async function finishAttempt(
 }
 
 function refusal(why: string): Fault {
-  return new Fault(
-    "permission_denied",
-    `this answer to a sign-in is not taken: ${why}; begin again`,
-  );
+  return new Fault("permission_denied", `the sign-in was refused: ${why}; sign in again`);
 }

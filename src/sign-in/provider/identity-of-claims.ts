@@ -91,5 +91,5 @@ function nameIn(claims: Readonly<Record<string, unknown>>, claim: string): strin
 }
 
 function refusal(why: string): Fault {
-  return new Fault("permission_denied", `${why}; ask whoever runs this farm`);
+  return new Fault("permission_denied", `${why}; ask the operator of this farm`);
 }

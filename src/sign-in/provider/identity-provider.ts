@@ -116,7 +116,7 @@ async function discover({ issuer, clientId, clientSecret, name, call }: Provider
     );
     return config;
   } catch (cause) {
-    throw new Fault("unavailable", `${name} does not say how to sign in: ${messageOf(cause)}`, {
+    throw new Fault("unavailable", `the settings of ${name} cannot be read: ${messageOf(cause)}`, {
       cause,
     });
   }
@@ -151,13 +151,15 @@ async function lackingClaims(
 function whyNot(cause: unknown, name: string): Fault {
   if (cause instanceof oidc.AuthorizationResponseError) {
     const errorCode = /^[a-z_]{1,40}$/.test(cause.error) ? cause.error : "an error";
-    return new Fault("permission_denied", `${name} did not let you in: ${errorCode}`, { cause });
+    return new Fault("permission_denied", `${name} refused the sign-in: ${errorCode}`, { cause });
   }
   if (cause instanceof oidc.ResponseBodyError) {
-    return new Fault("permission_denied", `${name} does not know that code any more`, { cause });
+    return new Fault("permission_denied", `${name} no longer accepts this code; sign in again`, {
+      cause,
+    });
   }
   if (cause instanceof TypeError && cause.message === "fetch failed") {
     return new Fault("unavailable", `${name} does not answer`, { cause });
   }
-  return new Fault("permission_denied", `what came back is not what ${name} sent`, { cause });
+  return new Fault("permission_denied", `the answer is not from ${name}; sign in again`, { cause });
 }

@@ -20,7 +20,7 @@ export async function principalOfIdentity(
   if (!isVerified && (await hasTokens(tx, name, now))) {
     throw new Fault(
       "permission_denied",
-      `${name} is somebody with tokens of this farm. If that is you, somebody who administers it lets you in: ` +
+      `the principal ${name} has tokens of this farm. If that is you, an administrator can connect it with your account: ` +
         `\`grange identity add ${name} --subject SUBJECT\``,
     );
   }
@@ -31,8 +31,8 @@ export async function principalOfIdentity(
   if (meanwhile !== undefined) return meanwhile.principal;
   throw new Fault(
     "permission_denied",
-    `${name} is the name of somebody else here, who signed in before. If that one has gone, somebody who ` +
-      `administers the farm frees the name: \`grange identity remove ${name}\``,
+    `the name ${name} belongs to another user, who signed in before. If the user has gone, an administrator ` +
+      `can free the name: \`grange identity remove ${name}\``,
   );
 }
 

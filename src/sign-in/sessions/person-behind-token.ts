@@ -18,7 +18,7 @@ export async function personBehind(tx: Tx, token: string, now: Date): Promise<To
   if (!isTokenShaped(token)) {
     throw new Fault(
       "unauthenticated",
-      "that is no token: one begins with grange_ and has 50 characters, as `grange token create` prints it",
+      "this is not a token: a token begins with grange_ and has 50 characters, as `grange token create` prints it",
     );
   }
   const fingerprint = fingerprintOf(token);
@@ -60,6 +60,6 @@ async function requirePerson(tx: Tx, name: string): Promise<void> {
   if (known === undefined || known.kind === "person" || known.kind === "ci") return;
   throw new Fault(
     "permission_denied",
-    `${name} is a ${known.kind}, and only people sign in at the pages; make a token for yourself (\`grange token create NAME\`)`,
+    `${name} is a ${known.kind}, and only persons can sign in to the pages; create a token for yourself (\`grange token create NAME\`)`,
   );
 }

@@ -79,7 +79,7 @@ function requireWithin(
   const bound = value < least ? `at least ${text(least)}` : `at most ${text(most)}: all there is`;
   throw new Fault(
     "invalid_argument",
-    `A slot of this worker is to give ${text(value)}; it can give ${bound}`,
+    `A slot of this worker cannot give ${text(value)}; it can give ${bound}`,
   );
 }
 

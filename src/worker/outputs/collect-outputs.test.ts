@@ -69,8 +69,16 @@ test("each output is named as in the command, once, and missing ones are left ou
 });
 
 test.each([
-  ["a directory for a file", { outputFiles: ["d"] }, "is a directory, and declared to be a file"],
-  ["a file for a directory", { outputDirectories: ["f"] }, "is a file, and declared to be a dir"],
+  [
+    "a directory for a file",
+    { outputFiles: ["d"] },
+    "is a directory, but it is declared as a file",
+  ],
+  [
+    "a file for a directory",
+    { outputDirectories: ["f"] },
+    "is a file, but it is declared as a dir",
+  ],
 ])("the older lists refuse %s", async (_, init, why) => {
   const root = emptyRoot();
   mkdirSync(join(root, "d"));

@@ -158,7 +158,7 @@ class Collector {
     if (kind !== "either" && is !== "either" && is !== kind) {
       throw new Fault(
         "failed_precondition",
-        `output ${quotePath(path)} is a ${is}, and declared to be a ${kind}`,
+        `output ${quotePath(path)} is a ${is}, but it is declared as a ${kind}`,
       );
     }
     if (!found.isDirectory()) {

@@ -179,7 +179,7 @@ async function prepared(
   if (begin.length === 0)
     throw new Fault(
       "invalid_argument",
-      `the image of service ${name} says nothing to start: name a "command" for the service`,
+      `the image of service ${name} has no command: name a "command" for the service`,
     );
   const changed = 'cd "$1" && shift && exec "$@"';
   return {

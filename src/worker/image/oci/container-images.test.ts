@@ -165,7 +165,7 @@ for (const { sandbox, need } of sandboxes) {
       );
       expect(absent.message).toContain("there is no image");
       expect(foreign.message).toContain("GRANGE_WORKER_REGISTRIES");
-      expect(wrong.message).toContain("names no image");
+      expect(wrong.message).toContain("is not the name of an image");
     });
 
     test("nothing is left in the directory for unfinished work", () => {

@@ -188,8 +188,8 @@ test("an image that was pulled with a login is for its scope only, and so are it
   const store = await openStore(1_000_000);
   (await store.use(name, login("a", "first"))).release();
 
-  await expect(store.use(name)).rejects.toThrow("wants a user and a password");
-  await expect(store.use(name, login("b", "wrong"))).rejects.toThrow("may not be pulled");
+  await expect(store.use(name)).rejects.toThrow("requires a user and a password");
+  await expect(store.use(name, login("b", "wrong"))).rejects.toThrow("refuses to give");
   // The image of another project that names the layer, which it may not read.
   blobs.delete(layersOf(name)[0] ?? "");
   await expect(store.use(name, login("b", "second"))).rejects.toThrow("there is no image");
