@@ -52,20 +52,6 @@ const treeShakeTraces = {
   },
 };
 
-/**
- * Leaves the SDK of OpenTelemetry out of a program. A static import of a package that is missing would stop the whole
- * file at its start, so the module that imports it is replaced; the program refuses to send traces.
- */
-const withoutTraces = {
-  name: "without-traces",
-  setup({ onLoad }) {
-    onLoad({ filter: /tracing[\\/]open-telemetry-tracing\.ts$/ }, () => ({
-      contents:
-        'throw Object.assign(new Error("built without traces"), { code: "ERR_MODULE_NOT_FOUND" }); export function openTelemetryTracing() {}',
-    }));
-  },
-};
-
 /** Options that all programs share. */
 function options(version, commit) {
   return {
@@ -167,8 +153,6 @@ function singleFile(shared, { entry, outfile, firstLine }) {
     target: "node20.3",
     // A third of the size, because it is sent over possibly slow connections. Errors are printed by their messages.
     minify: true,
-    // For the same reason: the SDK would be a quarter of the file.
-    plugins: [...shared.plugins, withoutTraces],
     banner: { js: [firstLine, defineRequire].join("\n") },
   });
 }
