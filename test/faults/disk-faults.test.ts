@@ -7,10 +7,12 @@ import { breakDisks, diskFaults } from "./disk-faults.ts";
 const seed = Math.floor(Math.random() * 2 ** 31);
 
 test.concurrent.each(["full", "read-only", "EIO", "no file handles"] as const)(
-  `after the fault "%s" in each place, a farm continues by itself and its cache is correct (seed ${seed})`,
+  `after the fault "%s" in half of the places, a farm continues by itself and its cache is correct (seed ${seed})`,
   needs(...faultyDiskNeeds()),
   async (kind) => {
-    const faults = diskFaults.filter((fault) => fault.kind === kind);
+    // `npm run show -- recovery` takes all places.
+    const places = diskFaults.filter((fault) => fault.kind === kind);
+    const faults = places.filter((_, n) => n % 2 === seed % 2);
 
     const { violations, recoveries } = await breakDisks({ faults, seed });
 

@@ -21,11 +21,11 @@ export async function rollUpgrade(options: {
   readonly earlier: string;
   readonly later: string;
   readonly rounds: number;
+  readonly servers: number;
 }): Promise<RolledUpgrades> {
-  const { databaseUrl, earlier, later, rounds } = options;
+  const { databaseUrl, earlier, later, rounds, servers } = options;
   const farm = await severalServers({ GRANGE_DATABASE_URL: databaseUrl });
-  await farm.startServer({ program: earlier });
-  await farm.startServer({ program: earlier });
+  for (let n = 0; n < servers; n++) await farm.startServer({ program: earlier });
   farm.startWorker("one");
   const load = await observedLoad(farm.client);
   const clients = await startClients(farm.client.url);
@@ -35,7 +35,7 @@ export async function rollUpgrade(options: {
       for (const program of [later, earlier])
         for (const server of farm.servers.slice()) {
           await farm.startServer({ program });
-          if (replaced % 2 === 0) await load.submit();
+          if (replaced % servers === 0) await load.submit();
           await farm.endServer(server, "SIGTERM");
           replaced++;
         }

@@ -102,7 +102,9 @@ async function rollingRows(releases: {
   readonly later: string;
   readonly rounds: number;
 }): Promise<Row[]> {
-  const seen = await withDatabaseUrl((databaseUrl) => rollUpgrade({ databaseUrl, ...releases }));
+  const seen = await withDatabaseUrl((databaseUrl) =>
+    rollUpgrade({ databaseUrl, servers: 2, ...releases }),
+  );
   const how =
     `two servers of one release, each replaced by one of the other, ${seen.replaced} in all, SIGTERM with --drain 500ms; ` +
     `${textOf(seen)} meanwhile${firstOf(seen.violations)}${firstError(seen)}`;
