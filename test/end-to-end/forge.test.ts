@@ -260,7 +260,7 @@ test("a comment sets the number of runs of each case, and earlier measurements a
   });
   await repository.comment(number, "maintainer", "@grange bench runs=1");
   await until("the refusal", () =>
-    replies().find((body) => body.includes("ask for 2 to 50 runs")) === undefined
+    replies().find((body) => body.includes("request 2 to 50 runs")) === undefined
       ? undefined
       : true,
   );
