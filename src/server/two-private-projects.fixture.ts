@@ -127,7 +127,7 @@ async function answerTo(
   const isStream = response.headers.get("content-type")?.includes("event-stream") ?? false;
   const text = isStream ? await firstPart(response) : await response.text();
   leave.abort();
-  const { date: _, etag: __, ...headers } = Object.fromEntries(response.headers);
+  const headers = comparableHeaders(response);
   return withoutNames(JSON.stringify({ status: response.status, headers, text }), names);
 }
 
@@ -138,6 +138,17 @@ async function firstPart(response: Response): Promise<string> {
 
 /** Callers may write only the beginning of these, and messages quote only the beginning of long names. */
 const hasBeginnings: ReadonlySet<string> = new Set(["graph", "catalog", "hash"]);
+
+/** Returns the headers of an answer without those that differ between any two requests. */
+function comparableHeaders(response: Response): Readonly<Record<string, string>> {
+  const {
+    date: _,
+    etag: __,
+    "x-request-id": ___,
+    ...headers
+  } = Object.fromEntries(response.headers);
+  return headers;
+}
 
 /** Replaces the names of a request by the kinds of names, so that only what the farm adds is compared. */
 function withoutNames(text: string, names: ObjectNames): string {
@@ -272,8 +283,11 @@ function requestsByDigest(
       method,
       headers: { authorization: `Bearer ${token}` },
     });
-    const { date: _, etag: __, ...headers } = Object.fromEntries(response.headers);
-    return { status: response.status, headers, text: await response.text() };
+    return {
+      status: response.status,
+      headers: comparableHeaders(response),
+      text: await response.text(),
+    };
   };
   const inProject = (call: typeof BatchReadBlobs) => (names: ObjectNames) =>
     call?.({ ...names, project });
