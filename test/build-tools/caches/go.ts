@@ -19,11 +19,15 @@ export const go: ToolDriver = {
     const local = join(dir, "local");
     await rm(local, { recursive: true, force: true });
     const url = new URL(cache);
+    const isFarm = url.pathname.startsWith("/cache/");
+    const project = isFarm ? `--project ${url.pathname.slice("/cache/".length)}` : "";
     const env = {
       ...goEnvironment(dir),
-      GOCACHEPROG: `${process.execPath} ${grange} gocacheprog --project ${url.pathname.slice("/cache/".length)} --data ${local}`,
-      GRANGE_SERVER: url.origin,
-      GRANGE_TOKEN: token,
+      GOCACHEPROG: `${process.execPath} ${grange} gocacheprog ${project} --data ${local}`,
+      // A granary has an address for each build.
+      ...(isFarm
+        ? { GRANGE_SERVER: url.origin, GRANGE_TOKEN: token }
+        : { GRANGE_GO_CACHE: `${cache}/gocache` }),
     };
     const options = { cwd: dir, env };
     const built = await runProgram("go", ["build", "-v", "./..."], options);
