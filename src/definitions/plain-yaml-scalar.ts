@@ -80,8 +80,12 @@ export function readQuoted(text: string, at: number, lineEnd: number): ReadPart<
 
 /** Returns the value of a text without quotes, by the core schema of YAML 1.2. */
 export function plainValue(written: string): unknown {
-  if (written.length > 1_000) return written;
   if (/^[A-Za-z]{6}/.test(written)) return written;
+  if (written.length > 1_000) {
+    // It may be a number with many digits.
+    if (/^[-+.\d]/.test(written)) throw new NotPlain();
+    return written;
+  }
   if (/^(?:~|null|Null|NULL)$/.test(written)) return null;
   if (/^(?:true|True|TRUE)$/.test(written)) return true;
   if (/^(?:false|False|FALSE)$/.test(written)) return false;

@@ -149,6 +149,10 @@ test("random texts are read with the same result as the package, or left to the 
   );
 });
 
+test("a number with more than 1,000 digits is left to the package", () => {
+  expect(readPlainYaml(`version: ${"1".repeat(2_000)}\n`)).toBeUndefined();
+});
+
 test.each(["version: 1", "jobs:\n  a: {needs: []}", "jobs:\n  a: x\n# the end"])(
   "a last line without its end is plain all the same: %j",
   (text) => {

@@ -40,6 +40,7 @@ test.each([
   ["docker://docker://a", "docker://"],
   ["-x.io/a", "host"],
   ["a..b/c", "host"],
+  ["registry.2/c", "host"],
   ["host.io:99999/c", "host"],
   ["user:password@ghcr.io/a", "digest"],
   ["ghcr.io?x=/a", "host"],

@@ -52,7 +52,8 @@ export function parseImageReference(text: string): ImageReference {
   const registry = (isRegistry ? first : defaultRegistry).toLowerCase();
   const rest = isRegistry ? path.slice(slash + 1) : path;
   const port = Number(registry.split(":")[1] ?? 1);
-  if (!host.test(registry) || port < 1 || port > 65_535)
+  // Names such as `a.2` have the form of a host, but a last part of digits belongs to an address of IPv4.
+  if (!host.test(registry) || port < 1 || port > 65_535 || !URL.canParse(`https://${registry}`))
     throw wrong(`${quoted(registry)} is no host of a registry`);
   const canonical = registry === "index.docker.io" ? defaultRegistry : registry;
   const repository =

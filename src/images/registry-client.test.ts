@@ -294,6 +294,7 @@ test("a manifest with another digest than was asked for is refused", async () =>
 test.each([
   ["https://ghcr.io/path", "names no registry"],
   ["a b", "names no registry"],
+  ["registry.2", "names no registry"],
   ["ghcr.io=mirror", "names no registry"],
   ["ghcr.io=https://user:pass@mirror", "names no registry"],
   ["ghcr.io=ftp://mirror", "names no registry"],

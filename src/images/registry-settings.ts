@@ -28,7 +28,8 @@ export function parseRegistries(text: string): AllowedRegistry[] {
       const [left = "", mirror, ...more] = entry.split("=");
       const own = /^https?:\/\//.test(left) ? originIn(left, entry) : undefined;
       const host = (own === undefined ? left : new URL(own).host).toLowerCase();
-      if (more.length > 0 || !/^[a-z0-9.-]+(:\d{1,5})?$/.test(host)) throw wrong(entry);
+      const isHost = /^[a-z0-9.-]+(:\d{1,5})?$/.test(host) && URL.canParse(`https://${host}`);
+      if (more.length > 0 || !isHost) throw wrong(entry);
       const mirrors = mirror === undefined ? [] : [originIn(mirror, entry)];
       return { host, origins: [...mirrors, own ?? originOf(host)] };
     });
