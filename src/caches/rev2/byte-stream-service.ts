@@ -3,6 +3,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { notSoFar } from "#cas/upload-store.ts";
 import { unzstd, zstd } from "#cas/zstd/zstd-streams.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
+import { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 import { readResponse } from "#grpc/byte-stream-wire.ts";
 import { decodeRequest } from "#grpc/decode-request.ts";
@@ -33,6 +34,12 @@ export type ReadLog = (
 ) => Promise<void>;
 
 /**
+ * Uploads that are checked before their bytes are received, at the same time. Each takes a few steps on the disk, and
+ * those of a thousand uploads that begin at once would wait before those of all other callers.
+ */
+const checkedAtOnce = 8;
+
+/**
  * ByteStream over blobs, plain and packed, and over logs if there are any.
  *
  * Where the API allows a choice, offsets count bytes of the blob. The received part of a broken upload is kept, and
@@ -44,6 +51,7 @@ export function byteStreamService(
   readLog?: ReadLog,
   requireMayWrite: RequireMayWrite = async () => {},
 ): Method[] {
+  const checks = new FairGate(checkedAtOnce);
   return [
     rawMethod(ByteStream.method.read, async (call) => {
       const message = await call.requests.only();
@@ -53,7 +61,7 @@ export function byteStreamService(
       return readLog?.(log, request, call, message);
     }),
     rawMethod(ByteStream.method.write, (call) =>
-      write(blobsFor, uploadsFor, requireMayWrite, call),
+      write({ blobsFor, uploadsFor, requireMayWrite, checks }, call),
     ),
     ...methodsOf(ByteStream, {
       async queryWriteStatus({ resourceName }, context) {
@@ -102,19 +110,28 @@ async function read(
   }
 }
 
+interface WriteParts {
+  readonly blobsFor: BlobsFor;
+  readonly uploadsFor: UploadsFor;
+  readonly requireMayWrite: RequireMayWrite;
+  /** In turns of the connections. */
+  readonly checks: FairGate;
+}
+
 async function write(
-  blobsFor: BlobsFor,
-  uploadsFor: UploadsFor,
-  requireMayWrite: RequireMayWrite,
+  { blobsFor, uploadsFor, requireMayWrite, checks }: WriteParts,
   { requests, context, send }: ServerCall,
 ): Promise<void> {
   const upload = await receiveUpload(requests);
   const { instanceName, digest, packing } = parseWriteName(upload.resourceName);
   const project = projectOf(instanceName);
-  await requireMayWrite(project, context);
+  const check = async () => {
+    await requireMayWrite(project, context);
+    return isIntact(blobsFor(project, context), digest);
+  };
+  const wasHere = await checks.through(context.peer, check, context.signal);
   // For a plain upload all clients get the same answer.
   const tool = packing === "plain" ? undefined : requestMetadataIn(context.metadata)?.toolDetails;
-  const wasHere = await isIntact(blobsFor(project, context), digest);
   const told = committedSizeFor(packing, tool, wasHere);
   if (!wasHere) {
     const { firstOffset: offset, resourceName: name, data } = upload;
