@@ -34,10 +34,10 @@ export type ReadLog = (
 ) => Promise<void>;
 
 /**
- * Uploads that are checked before their bytes are received, at the same time. Each takes a few steps on the disk, and
- * those of a thousand uploads that begin at once would wait before those of all other callers.
+ * The limit for uploads whose right and blob are looked up at the same time. Each lookup takes a few steps on the disk,
+ * and those of a thousand uploads that begin at once would be queued before those of all other callers.
  */
-const checkedAtOnce = 8;
+const lookupsAtOnce = 8;
 
 /**
  * ByteStream over blobs, plain and packed, and over logs if there are any.
@@ -51,7 +51,7 @@ export function byteStreamService(
   readLog?: ReadLog,
   requireMayWrite: RequireMayWrite = async () => {},
 ): Method[] {
-  const checks = new FairGate(checkedAtOnce);
+  const lookups = new FairGate(lookupsAtOnce);
   return [
     rawMethod(ByteStream.method.read, async (call) => {
       const message = await call.requests.only();
@@ -61,13 +61,14 @@ export function byteStreamService(
       return readLog?.(log, request, call, message);
     }),
     rawMethod(ByteStream.method.write, (call) =>
-      write({ blobsFor, uploadsFor, requireMayWrite, checks }, call),
+      write({ blobsFor, uploadsFor, requireMayWrite, lookups }, call),
     ),
     ...methodsOf(ByteStream, {
       async queryWriteStatus({ resourceName }, context) {
         const { instanceName, digest, packing } = parseWriteName(resourceName);
         const project = projectOf(instanceName);
-        if (await isIntact(blobsFor(project, context), digest)) {
+        const blobs = blobsFor(project, context);
+        if ((await isStored(blobs, digest)) && (await isReadable(blobs, digest))) {
           return { complete: true, committedSize: BigInt(digest.sizeBytes) };
         }
         const committed = resumesByBlobOffset(
@@ -114,22 +115,25 @@ interface WriteParts {
   readonly blobsFor: BlobsFor;
   readonly uploadsFor: UploadsFor;
   readonly requireMayWrite: RequireMayWrite;
-  /** In turns of the connections. */
-  readonly checks: FairGate;
+  /** Admits lookups in turns of the connections. */
+  readonly lookups: FairGate;
 }
 
 async function write(
-  { blobsFor, uploadsFor, requireMayWrite, checks }: WriteParts,
+  { blobsFor, uploadsFor, requireMayWrite, lookups }: WriteParts,
   { requests, context, send }: ServerCall,
 ): Promise<void> {
   const upload = await receiveUpload(requests);
   const { instanceName, digest, packing } = parseWriteName(upload.resourceName);
   const project = projectOf(instanceName);
-  const check = async () => {
+  const lookUp = async () => {
     await requireMayWrite(project, context);
-    return isIntact(blobsFor(project, context), digest);
+    return isStored(blobsFor(project, context), digest);
   };
-  const wasHere = await checks.through(context.peer, check, context.signal);
+  // Reading a large blob takes long, so it is not a part of the lookup: it would make all other uploads wait.
+  const wasHere =
+    (await lookups.through(context.peer, lookUp, context.signal)) &&
+    (await isReadable(blobsFor(project, context), digest));
   // For a plain upload all clients get the same answer.
   const tool = packing === "plain" ? undefined : requestMetadataIn(context.metadata)?.toolDetails;
   const told = committedSizeFor(packing, tool, wasHere);
@@ -151,13 +155,16 @@ async function write(
 
 const unreadable: readonly string[] = ["data_loss", "not_found", "permission_denied"];
 
+async function isStored(blobs: BlobStore, digest: Digest): Promise<boolean> {
+  return (await blobs.findMissing([digest])).length === 0;
+}
+
 /**
- * Returns whether the blob exists with the right bytes. They are read, because a client may upload an existing blob
+ * Returns whether a stored blob has the right bytes. They are read, because a client may upload an existing blob
  * when the copy here is corrupt, and reading costs less than receiving. A client that may only upload sends its bytes
  * again: otherwise it would learn whether a blob exists.
  */
-async function isIntact(blobs: BlobStore, digest: Digest): Promise<boolean> {
-  if ((await blobs.findMissing([digest])).length > 0) return false;
+async function isReadable(blobs: BlobStore, digest: Digest): Promise<boolean> {
   try {
     const chunks = await blobs.read(digest);
     if (chunks === undefined) return false;

@@ -311,6 +311,47 @@ test("an upload of a blob whose bytes have changed here heals it, though nobody 
   }
 });
 
+test("uploads of stored blobs whose bytes are read slowly delay no upload of another connection", async () => {
+  let slowReads = 0;
+  let endReads = () => {};
+  const readsEnd = new Promise<undefined>((resolve) => {
+    endReads = () => resolve(undefined);
+  });
+  const slow = Object.assign(Object.create(blobs) as typeof blobs, {
+    findMissing: async () => [],
+    read: () => {
+      slowReads++;
+      return readsEnd;
+    },
+  });
+  const uploads = await openDiskUploads(await mkdtemp(join(root, "slow-")), blobs);
+  const other = grpcServer({
+    methods: byteStreamService(
+      (project) => (project === "slow" ? slow : blobs),
+      () => uploads,
+    ),
+  });
+  other.http2.listen(0, "127.0.0.1");
+  await once(other.http2, "listening");
+  const at = `http://127.0.0.1:${(other.http2.address() as AddressInfo).port}`;
+  const [many, one] = [new GrpcChannel({ url: at }), new GrpcChannel({ url: at })];
+  try {
+    const waiting = Array.from({ length: 20 }, (_, n) =>
+      many.clientStream(write, messages({ name: `slow/uploads/${n}/${plainName}`, data: bytes })),
+    );
+    await expect.poll(() => slowReads, { interval: 5 }).toBe(20);
+
+    await one.clientStream(write, messages({ name: `uploads/x/${plainName}`, data: bytes }));
+
+    expect(await blobs.findMissing([digest])).toEqual([]);
+    endReads();
+    await Promise.allSettled(waiting);
+  } finally {
+    endReads();
+    await Promise.all([many.stop(), one.stop(), other.stop()]);
+  }
+});
+
 test("grpc-js sends a packed blob and reads it back", async () => {
   const client = new Client(url, credentials.createInsecure());
   const data = Buffer.from(await zstdWhole(bytes));
