@@ -54,7 +54,7 @@ export const guestbook: Measurement = {
       );
       const { code, stdout, stderr } = await up.finished;
       const seconds = Math.round((performance.now() - began) / 1_000);
-      const told = `${stdout}${stderr}`.slice(-1_500);
+      const printed = `${stdout}${stderr}`.slice(-1_500);
       return [
         exactly(
           "project with CMake, PostgreSQL and a browser test: exit code of grange up --once",
@@ -63,7 +63,7 @@ export const guestbook: Measurement = {
           "",
           code === 0
             ? `${seconds} s with an empty data directory, PostgreSQL of the farm and pulls of all images; docs/examples/guestbook`
-            : told,
+            : printed,
         ),
       ];
     } finally {

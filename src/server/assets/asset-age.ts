@@ -13,18 +13,18 @@ export interface AssetRecord {
 /** Returns whether stored content may still be returned. `oldestMs`: what the client accepts. */
 export function isUsable(
   { origin, storedAtMs, expiresAtMs }: AssetRecord,
-  asked: {
+  request: {
     readonly nowMs: number;
     readonly oldestMs: number | undefined;
     readonly hasChecksum: boolean;
   },
 ): boolean {
-  if (asked.oldestMs !== undefined && storedAtMs < asked.oldestMs) return false;
+  if (request.oldestMs !== undefined && storedAtMs < request.oldestMs) return false;
   switch (origin) {
     case "pushed":
-      return expiresAtMs === undefined || asked.nowMs < expiresAtMs;
+      return expiresAtMs === undefined || request.nowMs < expiresAtMs;
     case "fetched":
-      return asked.hasChecksum || asked.nowMs - storedAtMs < uncheckedForMs;
+      return request.hasChecksum || request.nowMs - storedAtMs < uncheckedForMs;
   }
 }
 

@@ -70,12 +70,12 @@ export function assetStore(
       const entries = new Map(
         (await caches.findMany(queries)).map((entry) => [entry.key, entry] as const),
       );
-      const asked = { nowMs: nowMs(), oldestMs, hasChecksum: checksum !== undefined };
+      const request = { nowMs: nowMs(), oldestMs, hasChecksum: checksum !== undefined };
       for (const uri of uris) {
         const entry = entries.get(assetKey(query, uri));
         if (entry === undefined) continue;
         const record = recordOf(entry.attributes);
-        if (!isUsable(record, asked) || !(await isHere(query, entry))) continue;
+        if (!isUsable(record, request) || !(await isHere(query, entry))) continue;
         return { uri, digest: entry.digest, expiresAtMs: record.expiresAtMs };
       }
       return undefined;

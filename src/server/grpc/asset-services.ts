@@ -39,7 +39,7 @@ interface AssetServicesParts {
 }
 
 /** For requests that name none. */
-const usualTimeoutMs = 5 * 60_000;
+const defaultTimeoutMs = 5 * 60_000;
 const sha256 = DigestFunction_Value.SHA256;
 
 /**
@@ -71,7 +71,7 @@ export function assetServices({ callers, store, fetcher, nowMs }: AssetServicesP
     }
     requireMayWriteBlobs(caller, project);
     try {
-      const timeoutMs = timeout === undefined ? usualTimeoutMs : durationMs(timeout);
+      const timeoutMs = timeout === undefined ? defaultTimeoutMs : durationMs(timeout);
       const { uri, digest } = await fetcher.fetch(query, by, Math.max(0, timeoutMs));
       return answerOf(query, uri, digest, undefined);
     } catch (reason) {

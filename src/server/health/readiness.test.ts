@@ -61,7 +61,7 @@ test("a server whose directory of blobs is gone lives and is not ready; it is ag
   await server.stop();
 });
 
-test("a watch over gRPC tells each change, and ends when the server stops", async () => {
+test("a watch over gRPC sends each change, and ends when the server stops", async () => {
   const { server } = await aServer("watched", 300);
   const channel = new GrpcChannel({ url: server.url });
   const watch = channel.serverStream(Health.method.watch, {})[Symbol.asyncIterator]();

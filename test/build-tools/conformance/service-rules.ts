@@ -17,7 +17,7 @@ const cas = "build.bazel.remote.execution.v2.ContentAddressableStorage";
 export function serviceRules(farm: () => SharedFarm): void {
   describe("Health", () => {
     test.each(["", cas, "grpc.health.v1.Health"])(
-      "the status of %j is told to a caller without a token (Kubernetes, grpc_health_probe)",
+      "the status of %j is sent to a caller without a token (Kubernetes, grpc_health_probe)",
       async (service) => {
         const answer = await farm().client.unary(Health.method.check, { service });
 
@@ -34,7 +34,7 @@ export function serviceRules(farm: () => SharedFarm): void {
       expect(watched.status).toBe(Status.SERVICE_UNKNOWN);
     });
 
-    test("Watch tells the status at once, and stays open (grpc-go's client-side health checks)", async () => {
+    test("Watch sends the status at once, and stays open (grpc-go's client-side health checks)", async () => {
       const watching = farm().client.stream(Health.method.watch, {});
 
       expect((await watching.next()).status).toBe(Status.SERVING);
