@@ -41,7 +41,7 @@ const entryField = IndexEntrySchema.field;
 
 /**
  * Encodes field by field instead of through message objects, which took twice as long
- * (docs/decisions/0037-what-a-granary-costs.md).
+ * (docs/decisions/0037-granary-overhead.md).
  */
 function* piecesOf({ base, entries, removed }: IndexDelta): Generator<Uint8Array> {
   if (base !== undefined) {

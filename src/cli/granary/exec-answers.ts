@@ -4,7 +4,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the answer of a granary to `grange exec`. Parsed by hand: loading the schemas of all answers takes longer than
- * most of the command (docs/decisions/0037-what-a-granary-costs.md).
+ * most of the command (docs/decisions/0037-granary-overhead.md).
  */
 export function readExecAnswer(received: unknown): Answer | undefined {
   if (!isObject(received)) return undefined;

@@ -33,7 +33,7 @@ const project = "rehearsal";
  * Runs the prefetch code once with generated results, without a farm or a store. Returns how many arrived.
  *
  * The first index and the first results are read many times slower than later ones, because V8 compiles the code during
- * that time, and the first build of a machine would wait for it (docs/decisions/0037-what-a-granary-costs.md). No build
+ * that time, and the first build of a machine would wait for it (docs/decisions/0037-granary-overhead.md). No build
  * waits for a daemon that has just started.
  */
 export async function warmUp(signal: AbortSignal): Promise<number> {
