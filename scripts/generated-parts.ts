@@ -1,5 +1,5 @@
-import { endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
-import { endpointTables } from "../src/api/endpoints/endpoint-tables.ts";
+import { allEndpoints, endpointGroups } from "../src/api/endpoints/all-endpoints.ts";
+import { endpointTables, laggingEndpoints } from "../src/api/endpoints/endpoint-tables.ts";
 import { doctorTable } from "../src/cli/doctor/checks-table.ts";
 import { exitCodeTable } from "../src/cli/exit-code.ts";
 import { mcpToolsTable } from "../src/cli/mcp/tools-table.ts";
@@ -19,6 +19,7 @@ export function generatedParts(): readonly GeneratedPart[] {
   return [
     { file: "http-api.md", name: "endpoints", text: endpointTables(endpointGroups) },
     { file: "http-api.md", name: "limits", text: limitsTable() },
+    { file: "http-api.md", name: "lagging", text: laggingEndpoints(allEndpoints) },
     { file: "grpc-api.md", name: "methods", text: grpcMethodTables() },
     { file: "metrics.md", name: "metrics", text: metricsReference() },
     { file: "commands.md", name: "exit-codes", text: exitCodeTable() },

@@ -27,6 +27,11 @@ export interface Endpoint {
   readonly largeBody?: LargeBody;
   /** The limit for one caller, besides that of streams of events, which all of them have. */
   readonly limit?: LimitName;
+  /**
+   * The answer may be read from a replica of the database, if the client accepts an older one (`max-stale`). For pages
+   * and searches, never for what a change is decided by.
+   */
+  readonly mayLag?: true;
   readonly answer: Answer;
 }
 

@@ -58,6 +58,8 @@ const CliConfig = z.object({
   /** The lock that all measuring programs on this machine share. */
   measuringLock: z.string().optional(),
   databaseUrl: z.string().optional(),
+  /** Replicas of that database. */
+  databaseReadUrl: z.string().optional(),
   /** The API of the cluster, in a pod of Kubernetes: `https://HOST:PORT`. */
   kubernetesApi: z.url().optional(),
   /** The directories of programs. */
@@ -100,6 +102,7 @@ function parsedConfig(env: NodeJS.ProcessEnv): CliConfig {
     configHome: env["XDG_CONFIG_HOME"] || undefined,
     measuringLock: env["GRANGE_MEASURING_LOCK"] || undefined,
     databaseUrl: env["GRANGE_DATABASE_URL"] || undefined,
+    databaseReadUrl: env["GRANGE_DATABASE_READ_URL"] || undefined,
     kubernetesApi: kubernetesApi(env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"]),
     path: env["PATH"] || undefined,
     noColor: (env["NO_COLOR"] ?? "") !== "",

@@ -8,7 +8,12 @@ import { freshDatabase } from "../../test/support/fresh-db.ts";
 import { endPostgresOnPort, startPostgresOnPort } from "../../test/support/postgres-on-port.ts";
 import { copyCluster } from "../../test/support/prepared-cluster.ts";
 import { testCertificate } from "../../test/support/test-certificate.ts";
-import { hostsOf, problemOfDatabaseUrl } from "./connection-target.ts";
+import {
+  hostsOf,
+  problemOfDatabaseUrl,
+  problemOfReadUrl,
+  replicasOf,
+} from "./connection-target.ts";
 import { openPostgres } from "./postgres.ts";
 import { sql } from "./sql.ts";
 
@@ -112,3 +117,31 @@ test("with TLS, the certificate must name one of the hosts and come from the aut
     /does not match certificate's altnames/,
   );
 });
+
+test.each([
+  ["postgres://grange@two/farm", [{ place: "two:5432", url: "postgres://grange@two/farm" }]],
+  [
+    "postgres://grange:p%40ss@two,[::1]:7000/farm?target_session_attrs=standby&sslmode=require",
+    [
+      { place: "two:5432", url: "postgres://grange:p%40ss@two/farm?sslmode=require" },
+      { place: "::1:7000", url: "postgres://grange:p%40ss@[::1]:7000/farm?sslmode=require" },
+    ],
+  ],
+  [
+    "postgres://two,three/farm?sslmode=require&target_session_attrs=any",
+    [
+      { place: "two:5432", url: "postgres://two/farm?sslmode=require" },
+      { place: "three:5432", url: "postgres://three/farm?sslmode=require" },
+    ],
+  ],
+])("each replica of %s has a URL of its own", (url, replicas) => {
+  expect(replicasOf(url)).toEqual(replicas);
+  expect(problemOfReadUrl(url)).toBeUndefined();
+});
+
+test.each(["two", "https://two/farm", "postgres://two,:5432/farm", "postgres://two:99999/farm"])(
+  "%s names no replicas",
+  (url) => {
+    expect(problemOfReadUrl(url)).toMatch(/GRANGE_DATABASE_READ_URL/);
+  },
+);

@@ -33,7 +33,7 @@ export function hostsOf(url: string): readonly Host[] {
       `GRANGE_DATABASE_URL has target_session_attrs=${wanted}. The farm writes: use read-write, or leave it out`,
     );
   const hosts = authority.split(",");
-  return hosts.length < 2 ? [] : hosts.map(hostFrom);
+  return hosts.length < 2 ? [] : hosts.map((host) => hostFrom(host, "GRANGE_DATABASE_URL"));
 }
 
 /** Returns what is wrong with the URL of a database; undefined when nothing is. */
@@ -48,14 +48,51 @@ export function problemOfDatabaseUrl(url: string): string | undefined {
     : "GRANGE_DATABASE_URL is not a URL such as postgres://USER@HOST/DATABASE";
 }
 
-function hostFrom(text: string): Host {
+/** A replica, as a URL of its own. */
+interface ReplicaUrl {
+  /** For people: host and port. */
+  readonly place: string;
+  readonly url: string;
+}
+
+/**
+ * Returns the replicas that a URL such as `postgres://grange@b,c/farm` names, each with the rest of the URL.
+ *
+ * @throws Fault `invalid_argument` for a host without a valid port
+ */
+export function replicasOf(url: string): readonly ReplicaUrl[] {
+  const [, scheme = "", user = "", authority = "", rest = ""] = urlWithHosts.exec(url) ?? [];
+  // Each URL names one server, which is asked whether it is a standby.
+  const plain = rest.replace(
+    /([?&])target_session_attrs=[^&]*(&|$)/,
+    (_, before: string, after: string) => (after === "&" ? before : ""),
+  );
+  return authority.split(",").map((text) => {
+    const { host, port } = hostFrom(text, "GRANGE_DATABASE_READ_URL");
+    return { place: `${host}:${port}`, url: `${scheme}${user}${text}${plain}` };
+  });
+}
+
+/** Returns what is wrong with the URL of the replicas; undefined when nothing is. */
+export function problemOfReadUrl(url: string): string | undefined {
+  const problem = "GRANGE_DATABASE_READ_URL is not a URL such as postgres://USER@HOST/DATABASE";
+  if (!URL.canParse(withFirstHost(url)) || !urlWithHosts.test(url)) return problem;
+  try {
+    replicasOf(url);
+  } catch (reason) {
+    return messageOf(reason);
+  }
+  return undefined;
+}
+
+function hostFrom(text: string, setting: string): Host {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? [];
   const host = bracketed ?? plain;
   const port = digits === undefined ? defaultPort : Number(digits);
   if (host === undefined || port < 1 || port > 65_535)
     throw new Fault(
       "invalid_argument",
-      `GRANGE_DATABASE_URL has a host that is not HOST or HOST:PORT: ${JSON.stringify(text)}`,
+      `${setting} has a host that is not HOST or HOST:PORT: ${JSON.stringify(text)}`,
     );
   return { host: decodeURIComponent(host), port };
 }

@@ -29,6 +29,8 @@ interface PostgresOptions {
   /** Called with the notices of PostgreSQL, such as warnings. */
   readonly onNotice?: (message: string) => void;
   readonly limits?: Readonly<Record<KindOfWork, TimeLimits>>;
+  /** How long opening a connection may take, in ms. */
+  readonly connectMs?: number;
 }
 
 /** The time of silence after which Node sends a TCP keepalive probe. */
@@ -58,7 +60,7 @@ export function openPostgres(options: PostgresOptions): Db {
   const pool = new pg.Pool({
     ...config,
     max: options.poolSize ?? 8,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: options.connectMs ?? 10_000,
     // Slightly longer than the minute between polls of an idle farm: a new connection costs 20 ms of CPU, an open one 5
     // MiB.
     idleTimeoutMillis: 65_000,

@@ -20,12 +20,25 @@ export function bindFarm(services: Services, url: string): Farm {
 
 /** Returns the metric families of the server's services. */
 function metricFamilies(
-  { db, clock, queue, caches, storeStanding, trees, labTimes, imagePulls }: Services,
+  {
+    db,
+    replicas,
+    replicaReads,
+    clock,
+    queue,
+    caches,
+    storeStanding,
+    trees,
+    labTimes,
+    imagePulls,
+  }: Services,
   scaling: DesiredWorkersService,
 ): () => Promise<MetricFamily[]> {
   const now = () => clock.now();
   return farmMetrics({
     db,
+    replicas,
+    replicaReads,
     now,
     leaseMs: queue.times.leaseMs,
     unservedBenchmarks: () => readUnservedPlaces(db, now(), labTimes),

@@ -4,7 +4,7 @@ import { defaultProjectsEach } from "#access/projects/project-share.ts";
 import { AccessSetting } from "#core/access-setting.ts";
 import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { problemOfDatabaseUrl } from "#db/connection-target.ts";
+import { problemOfDatabaseUrl, problemOfReadUrl } from "#db/connection-target.ts";
 import { defaultUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes } from "#perf/lab-times.ts";
 import { defaultStartDelayMs } from "#size-classes/offered-classes.ts";
@@ -50,6 +50,14 @@ export const ServerConfig = z.object({
     .string()
     .superRefine((url, context) => {
       const problem = problemOfDatabaseUrl(url);
+      if (problem !== undefined) context.addIssue(problem);
+    })
+    .optional(),
+  /** Replicas of that database, from which pages and searches may be read. */
+  databaseReadUrl: z
+    .string()
+    .superRefine((url, context) => {
+      const problem = problemOfReadUrl(url);
       if (problem !== undefined) context.addIssue(problem);
     })
     .optional(),
@@ -257,6 +265,7 @@ export function readServerConfig(
     host: env["GRANGE_HOST"],
     port: env["GRANGE_PORT"],
     databaseUrl: env["GRANGE_DATABASE_URL"],
+    databaseReadUrl: env["GRANGE_DATABASE_READ_URL"] || undefined,
     blobs: env["GRANGE_BLOBS"] || undefined,
     bucket: readBucketConfig(env),
     durableBlobs: env["GRANGE_DURABLE_BLOBS"] || undefined,
@@ -310,7 +319,14 @@ export function readServerConfig(
     Object.entries({ ...given, ...overrides }).filter(([, value]) => value !== undefined),
   );
   const parsed = ServerConfig.safeParse(set);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const { databaseUrl, databaseReadUrl } = parsed.data;
+    if (databaseReadUrl === undefined || databaseUrl !== undefined) return parsed.data;
+    throw new Fault(
+      "invalid_argument",
+      "GRANGE_DATABASE_READ_URL names replicas, but GRANGE_DATABASE_URL names no primary: set it, too",
+    );
+  }
   throw new Fault(
     "invalid_argument",
     `the server's configuration is wrong:\n${z.prettifyError(parsed.error)}`,

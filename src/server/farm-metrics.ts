@@ -6,6 +6,7 @@ import { type BackupRow, latestBackups } from "#backup/backup.store.ts";
 import type { CacheCounter } from "#caches/cache-counts.ts";
 import { cachedFor } from "#core/cached-for.ts";
 import type { Db } from "#db/db.ts";
+import type { ReadReplicas } from "#db/read-replicas.ts";
 import { queueDepth } from "#execution/claiming/queue-depth.store.ts";
 import { jobsByState } from "#graphs/times/jobs-by-state.store.ts";
 import { metricDefinitions } from "#graphs/times/metric.store.ts";
@@ -21,12 +22,16 @@ import type { DesiredWorkersService } from "#size-classes/desired-workers-servic
 import type { EventLoopLag } from "./event-loop-lag.ts";
 import { granaryFamilies } from "./granary-metrics.ts";
 import type { MetricFamily } from "./http/metrics-text.ts";
+import type { ReplicaReads } from "./http/read-from-replica.ts";
 import type { ImagePulls } from "./image-pulls.ts";
 import { workersForPage } from "./list-workers.ts";
 import { counter, gauge, histogram } from "./metric-family.ts";
+import { replicaFamilies } from "./replica-metrics.ts";
 
 /** Each of several scrapers sends a request every few seconds; one count serves all of them. */
 const countedForMs = 5_000;
+/** A scrape does not wait longer for a replica. */
+const replicaMs = 1_000;
 /** The metric of record reads every run of its window. */
 const recordForMs = 60_000;
 
@@ -38,6 +43,8 @@ const workerStates = ["idle", "busy", "draining", "lost"] as const;
  */
 export function farmMetrics(parts: {
   readonly db: Db;
+  readonly replicas: Pick<ReadReplicas, "look">;
+  readonly replicaReads: ReplicaReads;
   readonly now: () => Date;
   readonly leaseMs: number;
   readonly lag: () => EventLoopLag;
@@ -50,6 +57,7 @@ export function farmMetrics(parts: {
 }): () => Promise<MetricFamily[]> {
   const { db, now, leaseMs, lag, cacheCounter, seals, pulls, store, scaling, unservedBenchmarks } =
     parts;
+  const { replicas, replicaReads } = parts;
   const ms = () => now().getTime();
   const counted = cachedFor(
     countedForMs,
@@ -83,6 +91,7 @@ export function farmMetrics(parts: {
       ...figures.granaries,
       ...storeFamilies(figures.stored),
       ...backupFamily(figures.lastBackup),
+      ...replicaFamilies(await replicas.look(replicaMs), replicaReads),
       ...processFamilies(lag(), process.memoryUsage()),
     ];
   };

@@ -172,6 +172,23 @@ export const metricTable = {
     help: "When the last backup was completed. It has no sample before the first backup.",
     labels: {},
   },
+  grange_replica_usable: {
+    kind: "gauge",
+    help: "Whether this server can read from a replica of the database: 1 or 0.",
+    labels: { replica: "host and port" },
+  },
+  grange_replica_behind_seconds: {
+    kind: "gauge",
+    help: "How far a replica was behind the primary at this server's last check. No sample after more than a minute.",
+    labels: { replica: "host and port" },
+  },
+  grange_replica_reads: {
+    kind: "counter",
+    help: "Answers of this server that clients accepted from a replica.",
+    labels: {
+      from: "`replica`; `primary`, because no replica was recent enough; `repeated`, because the replica failed or had no such object",
+    },
+  },
   grange_event_loop_lag_seconds: {
     kind: "gauge",
     help: "How late this server ran its timers in the last complete span of at least 10 s.",

@@ -25,6 +25,7 @@ import { openJobTokens } from "./job-tokens.ts";
 import { labTasks } from "./lab-tasks.ts";
 import { openDatabase } from "./open-database.ts";
 import { openQueue } from "./open-queue.ts";
+import { openReadReplicas } from "./open-read-replicas.ts";
 import { openRepositories } from "./open-repositories.ts";
 import { openStores } from "./open-stores.ts";
 import { startPeriodicTasks } from "./periodic-tasks.ts";
@@ -51,6 +52,7 @@ export async function openServices(
     Partial<
       Pick<
         ServerConfig,
+        | "databaseReadUrl"
         | "blobs"
         | "bucket"
         | "adoptStore"
@@ -92,6 +94,7 @@ export async function openServices(
     const farmKey = await openFarmKey(directory.path, config.farmKey);
     const database = keep(await openDatabase(config, logger));
     const { db } = database;
+    const replicas = keep(openReadReplicas(config, db, logger));
     const clock = keep(await databaseClock(db, systemClock));
     const idle = keep(await watchForIdleness(db, clock, logger));
     const secretsKey = await openSecretsKey(directory.path, config.secretsKey);
@@ -197,6 +200,8 @@ export async function openServices(
 
     return {
       db,
+      replicas,
+      replicaReads: { replica: 0, primary: 0, repeated: 0 },
       databaseDescription: database.description,
       databaseOpenedInMs: database.openedInMs,
       clock,

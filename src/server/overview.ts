@@ -6,6 +6,7 @@ import type { Overview } from "#api/overview.ts";
 import type { Worker } from "#api/worker.ts";
 import { cachedFor } from "#core/cached-for.ts";
 import { defaultProject } from "#core/default-project.ts";
+import type { Db } from "#db/db.ts";
 import { queueDepth } from "#execution/claiming/queue-depth.store.ts";
 import { savingsSince } from "#granaries/granary-build.store.ts";
 import { countQuarantined } from "#granaries/quarantine.store.ts";
@@ -39,13 +40,16 @@ type OverviewServices = Pick<Services, "db" | "clock" | "queue" | "labTimes" | "
 /** Many open pages ask at the same time after a change; the farm's part is the same for all of them. */
 const farmKeptMs = 2_000;
 
-/** Returns a function that reads what the home page shows, limited to what the caller may read. */
+/**
+ * Returns a function that reads what the home page shows, limited to what the caller may read. The part that is the same
+ * for all callers is read from the primary.
+ */
 export function overviewReader(
   services: OverviewServices,
-): (caller: Principal) => Promise<Overview> {
+): (reads: Db, caller: Principal) => Promise<Overview> {
   const ms = () => services.clock.now().getTime();
   const farm = cachedFor(farmKeptMs, ms, () => readFarm(services));
-  return (caller) => readOverview(services, caller, farm);
+  return (reads, caller) => readOverview({ ...services, db: reads }, caller, farm);
 }
 
 async function readOverview(

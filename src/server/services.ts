@@ -16,6 +16,7 @@ import type { IdleState } from "#core/idle-state.ts";
 import type { PlatformAlias } from "#core/platform-aliases.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
+import type { ReadReplicas } from "#db/read-replicas.ts";
 import type { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import type { ForgeReaders } from "#forge/readers/forge-readers.ts";
@@ -34,6 +35,7 @@ import type { SourceService } from "#perf/requests/source-service.ts";
 import type { DesiredWorkersService } from "#size-classes/desired-workers-service.ts";
 import type { Tracing } from "#tracing/tracing.ts";
 import type { OpenForges } from "./forge/open-forges.ts";
+import type { ReplicaReads } from "./http/read-from-replica.ts";
 import type { ImagePulls } from "./image-pulls.ts";
 import type { JobTokens } from "./job-tokens.ts";
 import type { RegistryLogins } from "./registry-logins.ts";
@@ -43,6 +45,9 @@ import type { SignInModule } from "./sign-in/open-sign-in.ts";
 /** The open services of a running server. */
 export interface Services extends Service {
   readonly db: Db;
+  /** Read-only copies of the database, for answers that may lag. */
+  readonly replicas: ReadReplicas;
+  readonly replicaReads: ReplicaReads;
   readonly databaseDescription: string;
   readonly databaseOpenedInMs: number;
   readonly clock: Clock;

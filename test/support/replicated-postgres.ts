@@ -16,20 +16,29 @@ import {
 } from "./postgres-on-port.ts";
 import { copyCluster, copyFiles } from "./prepared-cluster.ts";
 
-/** A primary and a standby that gets its log: each commit waits until the standby has it. */
+/** A primary and a standby that gets its log. */
 interface ReplicatedPostgres {
   /** Names both servers, as libpq does. */
   readonly url: string;
   /** The addresses of the two, the primary first. */
   readonly addresses: readonly [string, string];
   killPrimary(): Promise<void>;
+  killStandby(): Promise<void>;
+  /** The standby gets the log, and applies nothing of it until `resumeReplay`. */
+  pauseReplay(): Promise<void>;
+  resumeReplay(): Promise<void>;
   /** Makes the standby the primary. */
   promote(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a primary with a synchronous standby on two ports of the loopback address. */
-export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
+/**
+ * Starts a primary with a standby on two ports of the loopback address. Each commit waits until the standby has it,
+ * unless `isSynchronous` is false.
+ */
+export async function startReplicatedPostgres({
+  isSynchronous = true,
+} = {}): Promise<ReplicatedPostgres> {
   const top = await mkdtemp(join(tmpdir(), "grange-replicated-"));
   const [one, two] = [join(top, "one"), join(top, "two")];
   const [first, second] = [await freePort(), await freePort()];
@@ -59,17 +68,21 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   await writeFile(signal, "");
   const { owner } = chooseRunAs();
   if (owner !== undefined) await chown(signal, owner.uid, owner.gid);
-  const primary = await start(one, first, { synchronous_standby_names: "*" });
-  await start(two, second, {
+  const primary = await start(one, first, { synchronous_standby_names: isSynchronous ? "*" : "" });
+  const standby = await start(two, second, {
     primary_conninfo: `host=127.0.0.1 port=${first} user=${userOnPort} application_name=two`,
   });
   await untilReplicated(first);
+  const askStandby = async (text: string) => void (await queryOnPort(second, text));
 
   return {
     url: `postgres://${userOnPort}@127.0.0.1:${first},127.0.0.1:${second}/${databaseOnPort}?target_session_attrs=read-write`,
     addresses: [`127.0.0.1:${first}`, `127.0.0.1:${second}`],
     killPrimary: () => endPostgresOnPort(primary, "SIGKILL"),
-    promote: async () => void (await queryOnPort(second, "select pg_promote()")),
+    killStandby: () => endPostgresOnPort(standby, "SIGKILL"),
+    pauseReplay: () => askStandby("select pg_wal_replay_pause()"),
+    resumeReplay: () => askStandby("select pg_wal_replay_resume()"),
+    promote: () => askStandby("select pg_promote()"),
     async stop() {
       await Promise.all(started.map((server) => endPostgresOnPort(server, "SIGINT")));
       await rm(top, { recursive: true, force: true });
@@ -78,6 +91,6 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
 }
 
 async function untilReplicated(port: number): Promise<void> {
-  const streaming = "select from pg_stat_replication where sync_state = 'sync'";
+  const streaming = "select from pg_stat_replication where state = 'streaming'";
   while ((await queryOnPort(port, streaming)) === 0) await delay(20);
 }

@@ -7,6 +7,7 @@ import {
   type ResultOf,
 } from "#api/endpoint.ts";
 import { Failure } from "#api/failure.ts";
+import { acceptedAge, noteChange } from "./accepted-age.ts";
 import { askForNewWord, pageWord, wordHeader } from "./page-word.ts";
 
 // zod would compile its checks with `new Function`, which the pages' content policy forbids.
@@ -34,6 +35,12 @@ async function ask<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}
   return schema.parse(await response.json());
 }
 
+/** Returns the headers of a request that reads. */
+function readHeaders(): Readonly<Record<string, string>> {
+  const age = acceptedAge();
+  return age === undefined ? {} : { "cache-control": age };
+}
+
 /** Sends a change to the farm; PUT sends the complete new state. */
 export async function tell<T>(
   schema: z.ZodType<T>,
@@ -43,6 +50,7 @@ export async function tell<T>(
 ): Promise<T> {
   const send = async () => {
     const word = await pageWord();
+    // Also when it fails: the farm may have made the change before.
     return ask(schema, path, {
       method,
       headers: {
@@ -51,7 +59,7 @@ export async function tell<T>(
         ...(word === null ? {} : { [wordHeader]: word }),
       },
       body: JSON.stringify(body),
-    });
+    }).finally(() => noteChange());
   };
   try {
     return await send();
@@ -74,7 +82,10 @@ export async function call<E extends Endpoint>(
   const path = pathOfCall(entry, params, query);
   const answered =
     method === "GET"
-      ? await ask(answer.shape, path, signal === undefined ? {} : { signal })
+      ? await ask(answer.shape, path, {
+          headers: readHeaders(),
+          ...(signal === undefined ? {} : { signal }),
+        })
       : await tell(answer.shape, path, body, method);
   return answered as ResultOf<E>;
 }

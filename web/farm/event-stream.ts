@@ -1,3 +1,4 @@
+import { noteNews } from "./accepted-age.ts";
 import { reportStream } from "./connection.ts";
 import { reconnectDelayMs } from "./reconnect-delay.ts";
 
@@ -49,12 +50,17 @@ export function listen(subscription: Subscription): () => void {
       if (source !== opened) return;
       failures = 0;
       reportStream(self, "live");
-      if (wasLive) subscription.onReconnected?.();
+      if (wasLive) {
+        noteNews();
+        subscription.onReconnected?.();
+      }
       wasLive = true;
     };
     for (const type of ["message", ...(subscription.types ?? [])]) {
       opened.addEventListener(type, (event: MessageEvent<string>) => {
-        if (source === opened) subscription.onEvent(event.data, type);
+        if (source !== opened) return;
+        noteNews();
+        subscription.onEvent(event.data, type);
       });
     }
     // The browser would retry by itself, but with the old address.

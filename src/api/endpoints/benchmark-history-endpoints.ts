@@ -40,6 +40,7 @@ export const benchmarkHistoryEndpoints = {
     method: "GET",
     path: "/benchmarks/series",
     right: rightOnFarm("read"),
+    mayLag: true,
     summary:
       "A case (six words, `-` for none) along the main line, or with `kind=release` along the releases, with its steps. `samples=true` adds all values of each point.",
     query: z.object({
@@ -55,6 +56,7 @@ export const benchmarkHistoryEndpoints = {
     method: "GET",
     path: "/benchmarks/noise",
     right: rightOnFarm("read"),
+    mayLag: true,
     summary:
       "How much each metric of a case varies without a change, by kind of machine: runs, self-tests, fence, and the limit learned from them.",
     query: z.object({ suite: SuiteWord, case: CaseKey }),
@@ -64,6 +66,7 @@ export const benchmarkHistoryEndpoints = {
     method: "GET",
     path: "/benchmarks/graphs",
     right: rightOnFarm("read"),
+    mayLag: true,
     summary:
       "Many series beside each other: `limit` is 60 cases, at most 500. `section`, `benchmark`, `profile`, `scenario`, `backend` and `target` are each several words with commas between them. `from` and `to` are artifacts or dates; without `from` the last 180 measured artifacts, else at most 1,000. Each series has its `steps` on its own machine, except dismissed ones.",
     query: z.object({
@@ -86,6 +89,7 @@ export const benchmarkHistoryEndpoints = {
     method: "GET",
     path: "/benchmarks/change-points",
     right: rightOnFarm("read"),
+    mayLag: true,
     summary:
       "Steps of all series since a date or time, by artifact, newest first. `standing` is `found`; `accepted`, `dismissed` or `all`. `limit` is 1,000, at most 5,000.",
     query: z.object({

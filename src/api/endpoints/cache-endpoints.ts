@@ -19,6 +19,7 @@ export const cacheEndpoints = {
     method: "GET",
     path: "/caches/use",
     right: rightOnListed("read"),
+    mayLag: true,
     summary:
       "Hits and misses of the last `days`, in periods of an hour (one day) or of a day in UTC: of actions of build tools, jobs, granaries and HTTP caches, by project (jobs: by repository). At most the latest 200,000 runs of jobs are read, and 200 series are answered.",
     query: z.object({ days: z.coerce.number().int().min(1).max(90).default(7) }),

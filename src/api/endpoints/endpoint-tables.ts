@@ -27,10 +27,18 @@ export function endpointTables(
     .join("\n");
 }
 
+/** The endpoints whose answers may lag, in a sentence of docs/http-api.md. */
+export function laggingEndpoints(endpoints: Readonly<Record<string, Endpoint>>): string {
+  const lagging = Object.values(endpoints).filter(({ mayLag }) => mayLag === true);
+  return `${lagging.map((entry) => `\`${entry.method} ${pathOf(entry)}\``).join(", ")}.`;
+}
+
+function pathOf({ path }: Endpoint): string {
+  return withParameters(path, (name) => name.replaceAll(/([A-Z])/g, "_$1").toUpperCase());
+}
+
 function rowOf(entry: Endpoint): string {
-  const path = withParameters(entry.path, (name) =>
-    name.replaceAll(/([A-Z])/g, "_$1").toUpperCase(),
-  );
+  const path = pathOf(entry);
   const query = entry.query === undefined ? [] : Object.keys(entry.query.shape);
   const written = query.length === 0 ? path : `${path}?${query.join("&")}`;
   const takes = entry.body === undefined ? "" : `${bodyName(entry)} → `;

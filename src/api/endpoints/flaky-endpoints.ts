@@ -9,6 +9,7 @@ export const flakyEndpoints = {
     method: "GET",
     path: "/flaky",
     right: rightOnListed("read"),
+    mayLag: true,
     summary:
       "Jobs, and actions of build tools, of which the same action (inputs, command and platform) both succeeded and failed in the last `days`: how often, with a confidence interval, and the last failures. At most the latest 200,000 runs and 1,000 invocations are read, and 200 entries are answered.",
     query: z.object({

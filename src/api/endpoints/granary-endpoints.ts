@@ -22,6 +22,7 @@ export const granaryEndpoints = {
     method: "GET",
     path: "/granary/builds",
     right: rightAt("project", "read"),
+    mayLag: true,
     summary:
       "Builds that granaries reported, the last that ended first. `after` is the `next` of the previous page; `limit` defaults to 50, at most 200.",
     query: z.object({
@@ -37,6 +38,7 @@ export const granaryEndpoints = {
     method: "GET",
     path: "/granary/builds/:build",
     right: rightAt("build", "read"),
+    mayLag: true,
     summary:
       "The results that a build requested, the source of each, and why it was late or missing.",
     answer: json(GranaryBuildReport),
@@ -45,6 +47,7 @@ export const granaryEndpoints = {
     method: "GET",
     path: "/granary/savings",
     right: rightAt("project", "read"),
+    mayLag: true,
     summary:
       "For each day in UTC, the results that builds requested, hit, waited for, and the saved time; days without builds are omitted. `days` is 30, at most 90.",
     query: z.object({
@@ -57,6 +60,7 @@ export const granaryEndpoints = {
     method: "GET",
     path: "/granary/indexes",
     right: rightAt("project", "read"),
+    mayLag: true,
     summary: "Indexes of commits, the last changed first. `limit` is 50, at most 200.",
     query: z.object({ project: Project, limit: Limit }),
     answer: json(CommitIndexes),

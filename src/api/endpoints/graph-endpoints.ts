@@ -24,6 +24,7 @@ export const graphEndpoints = {
     method: "GET",
     path: "/repositories",
     right: rightOnListed("read"),
+    mayLag: true,
     summary: "The one with the newest graph first.",
     answer: json(z.array(Repository)),
   }),
@@ -31,6 +32,7 @@ export const graphEndpoints = {
     method: "GET",
     path: "/graphs",
     right: rightOnListed("read"),
+    mayLag: true,
     summary:
       "Newest first, at most 200. `before` is the id of the last graph of the previous page. With `commit`, `repository` may be its address.",
     query: z.object({
@@ -45,6 +47,7 @@ export const graphEndpoints = {
     method: "GET",
     path: "/commit-grid",
     right: rightOnListed("read"),
+    mayLag: true,
     summary:
       "Graphs of a repository, newest first, with the states of their jobs in columns. A column is a job; or a kind (the tag `kind`, else the start of the name) if a graph of the first page has more than 40 jobs. For the next page, pass `columns` and `before` of the previous one.",
     query: gridQuery,
@@ -82,6 +85,7 @@ export const graphEndpoints = {
     method: "GET",
     path: "/graphs/:graph/page",
     right: rightAt("graph", "read"),
+    mayLag: true,
     summary:
       "What the page of a graph opens with: the graph, and its failures if a job failed. The ends of the logs are null without the right `read-logs`.",
     answer: json(GraphPage),
@@ -90,6 +94,7 @@ export const graphEndpoints = {
     method: "GET",
     path: "/graphs/:graph/failures",
     right: rightAt("graph", "read"),
+    mayLag: true,
     summary:
       "The jobs that failed, at most 20, first those that failed by themselves: since which graph of the branch, whether the same action has also succeeded (`flaky`), and the end of the log with its error lines. `job` asks for one job. Without `read-logs`, `log` is null.",
     query: z.object({ job: z.string().max(10_000).optional() }),

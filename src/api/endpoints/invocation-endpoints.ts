@@ -30,6 +30,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations",
     right: rightOnListed("read"),
+    mayLag: true,
     summary:
       "Invocations of build tools, newest first, at most 200, each with its counts; `next` for the next page. Tools without build events do not report their end: their `state` is `over` a minute after the last request. `silent` means that the events stopped before the end.",
     query: z.object({
@@ -44,6 +45,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations/:invocation",
     right: rightAt("project", "read"),
+    mayLag: true,
     summary: "With the information from its build events, and a sentence about what it waits for.",
     query: z.object({ project }),
     answer: json(InvocationDetail),
@@ -52,6 +54,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations/:invocation/actions",
     right: rightAt("project", "read"),
+    mayLag: true,
     summary:
       "Its actions in the order of the requests, at most 1,000; `text` is a part of the target or the mnemonic; `hits=folded` omits actions that the cache answered. An execution that was requested twice is listed once.",
     query: z.object({
@@ -68,6 +71,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations/:invocation/timing",
     right: rightAt("project", "read"),
+    mayLag: true,
     summary:
       "How its actions spent their time: by mnemonic, by worker, and the longest chain. The farm does not know which action needs which: a step of the chain is the action that ended last before the next one was requested. Of more than 20,000 actions the first are counted (`isCut`).",
     query: z.object({ project }),
@@ -78,6 +82,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/invocations/:invocation/trace",
     right: rightAt("project", "read"),
+    mayLag: true,
     summary:
       "The same actions as a trace in Chrome's format, for chrome://tracing or ui.perfetto.dev: a row for each slot of a worker, and the time that actions waited.",
     query: z.object({ project }),
@@ -102,6 +107,7 @@ export const invocationEndpoints = {
     method: "GET",
     path: "/target-history",
     right: rightAt("project", "read"),
+    mayLag: true,
     summary:
       "How a target went in the newest builds of a project that sent build events, at most 100, the newest first.",
     query: z.object({

@@ -30,6 +30,7 @@ export const jobEndpoints = {
     method: "GET",
     path: "/job-trends",
     right: rightOnListed("read"),
+    mayLag: true,
     summary:
       "Failures and median durations of the jobs of a repository, for each of the `last` weeks or graphs: executed runs only, without results from the cache. `text` is a part of the names of jobs. At most 50 jobs, and the newest 1,000 graphs and 200,000 runs.",
     query: z.object({

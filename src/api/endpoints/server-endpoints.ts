@@ -21,6 +21,7 @@ export const serverEndpoints = {
     method: "GET",
     path: "/overview",
     right: rightOnListed("read"),
+    mayLag: true,
     summary:
       "What needs attention, the newest graphs, and how busy the farm is. Without `read` for the whole farm, `farm` is null and `attention` only contains graphs.",
     answer: json(Overview),
@@ -29,6 +30,7 @@ export const serverEndpoints = {
     method: "GET",
     path: "/find",
     right: rightOnListed("read"),
+    mayLag: true,
     summary:
       "Repositories, graphs, jobs, invocations, benchmarks and workers whose names contain all words of `text`, at most `limit` of each kind; for an id of a graph or an execution, that one. Graphs and invocations are looked for among the newest 2,000, jobs in the newest 30 graphs. Workers and benchmarks need `read` for the whole farm.",
     query: z.object({

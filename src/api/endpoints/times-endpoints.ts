@@ -16,6 +16,7 @@ export const timesEndpoints = {
     method: "GET",
     path: "/times",
     right: rightAt("repository or farm", "read"),
+    mayLag: true,
     summary:
       "Waiting and run times of runs, in total and by `branch`, `pool` or `kind`, also of runs that never started or still wait; the durations of graphs; the metric of record. `window` is a duration from `1m` to `366d`.",
     query: z.object({
@@ -37,6 +38,7 @@ export const timesEndpoints = {
     method: "GET",
     path: "/metrics/:name",
     right: rightOnFarm("read"),
+    mayLag: true,
     summary: "What a metric measures, and its value now.",
     answer: json(MetricValue),
   }),

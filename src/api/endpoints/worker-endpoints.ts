@@ -32,6 +32,7 @@ export const workerEndpoints = {
     method: "GET",
     path: "/workers/timeline",
     right: rightOnFarm("read"),
+    mayLag: true,
     summary:
       "What workers did in the last `minutes`, in columns: runs with the time in which they waited for inputs, and why slots were free between them. At most `limit` runs, the latest; then `isCut` is true.",
     query: period,
@@ -42,6 +43,7 @@ export const workerEndpoints = {
     method: "GET",
     path: "/workers/timeline/trace",
     right: rightOnFarm("read"),
+    mayLag: true,
     summary:
       "The same in the Trace Event Format, for Perfetto and Chrome's tracing page: a worker is a process, a slot is a thread.",
     query: period,

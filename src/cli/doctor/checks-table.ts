@@ -9,6 +9,7 @@ export function doctorTable(): string {
     directory: "/",
     dataDir: "/",
     databaseUrl: undefined,
+    databaseReadUrl: undefined,
     bucket: { url: "s3://farm" },
     api: apiClient("http://127.0.0.1:8980", {}),
     version: "",
@@ -17,7 +18,10 @@ export function doctorTable(): string {
 }
 
 function tableOf({ name, checks }: Group): string {
-  const all = name === "Database" ? [...checks, ...databaseChecks("postgres://farm")] : checks;
+  const all =
+    name === "Database"
+      ? [...checks, ...databaseChecks("postgres://farm", "postgres://replica")]
+      : checks;
   return [
     `### ${name}`,
     "",

@@ -18,12 +18,15 @@ import {
   judgeRights,
   judgeRole,
 } from "./judge-database.ts";
+import { readReplicaCheck } from "./read-replicas.ts";
 
 const oldestServer = 15;
 
-/** Checks the database: the embedded one, or the one in GRANGE_DATABASE_URL. */
-export function databaseChecks(url: string | undefined): Check[] {
-  return url === undefined ? embeddedChecks() : [externalCheck(url), ...stateChecks(url)];
+/** Checks the database: the embedded one, or the one in GRANGE_DATABASE_URL with its replicas. */
+export function databaseChecks(url: string | undefined, readUrl: string | undefined): Check[] {
+  if (url === undefined) return embeddedChecks();
+  const replicas = readUrl === undefined ? [] : [readReplicaCheck(url, readUrl)];
+  return [externalCheck(url), ...stateChecks(url), ...replicas];
 }
 
 function embeddedChecks(): Check[] {

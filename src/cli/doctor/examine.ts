@@ -24,9 +24,17 @@ export async function examine(
 ): Promise<ExitCode> {
   const directory = process.cwd();
   const dataDir = await dataDirectoryFor(config.dataDir, directory);
-  const { databaseUrl } = config;
+  const { databaseUrl, databaseReadUrl } = config;
   const bucket = readBucketConfig();
-  const groups = doctorGroups({ directory, dataDir, databaseUrl, bucket, api, version });
+  const groups = doctorGroups({
+    directory,
+    dataDir,
+    databaseUrl,
+    databaseReadUrl,
+    bucket,
+    api,
+    version,
+  });
   return printChecks(groups, terminal, options);
 }
 
@@ -37,18 +45,20 @@ export function doctorGroups(subject: {
   readonly dataDir: string;
   /** That of an external database. */
   readonly databaseUrl: string | undefined;
+  /** Those of its replicas. */
+  readonly databaseReadUrl: string | undefined;
   /** The store of blobs, if it is a bucket. */
   readonly bucket: BucketSettings | undefined;
   readonly api: Session["api"];
   /** The version of this program. */
   readonly version: string;
 }): Group[] {
-  const { directory, dataDir, databaseUrl, bucket, api, version } = subject;
+  const { directory, dataDir, databaseUrl, databaseReadUrl, bucket, api, version } = subject;
   return [
     { name: "Tools", checks: toolChecks() },
     { name: "Machine", checks: machineChecks() },
     { name: "Data directory", checks: dataDirectoryChecks(dataDir) },
-    { name: "Database", checks: databaseChecks(databaseUrl) },
+    { name: "Database", checks: databaseChecks(databaseUrl, databaseReadUrl) },
     ...(bucket === undefined ? [] : [{ name: "Bucket", checks: bucketChecks(bucket) }]),
     { name: "Sandbox of jobs", checks: [...sandboxChecks(), ...workerFacilityChecks()] },
     { name: "Repository", checks: repositoryChecks(directory) },

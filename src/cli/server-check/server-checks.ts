@@ -22,7 +22,7 @@ import { isFree } from "../up/port-holder.ts";
  * no key and claims no store. It may run while another server runs with the same settings.
  */
 export function serverChecks(config: ServerConfig): Group[] {
-  const { databaseUrl, bucket } = config;
+  const { databaseUrl, databaseReadUrl, bucket } = config;
   return [
     { name: "Network", checks: [portCheck(config), certificateCheck(config), accessCheck(config)] },
     { name: "Data directory", checks: dataDirectoryChecks(config.dataDir) },
@@ -36,7 +36,7 @@ export function serverChecks(config: ServerConfig): Group[] {
     {
       name: "Database",
       checks: [
-        ...databaseChecks(databaseUrl),
+        ...databaseChecks(databaseUrl, databaseReadUrl),
         ...(databaseUrl === undefined ? [] : externalDatabaseChecks(config, databaseUrl)),
       ],
     },

@@ -28,17 +28,19 @@ export function benchmarkHistoryHandlers({
       return comparison ?? context.body(null, 304);
     },
 
-    benchmarkSeries: ({ query: { suite, metric, kind, ...query } }) => {
+    benchmarkSeries: ({ query: { suite, metric, kind, ...query }, reads }) => {
       const of = { suite, case: caseNamed(query.case), metric, kind };
-      return db.transaction((tx) => readSeries(tx, { ...of, samples: query.samples === "true" }));
+      return reads.transaction((tx) =>
+        readSeries(tx, { ...of, samples: query.samples === "true" }),
+      );
     },
 
-    benchmarkNoise: ({ query }) => {
+    benchmarkNoise: ({ query, reads }) => {
       const of = { suite: query.suite, case: caseNamed(query.case) };
-      return db.transaction((tx) => readNoise(tx, of));
+      return reads.transaction((tx) => readNoise(tx, of));
     },
 
-    benchmarkGraphs({ query: { suite, metric, kind, from, to, limit, ...facets } }) {
+    benchmarkGraphs({ query: { suite, metric, kind, from, to, limit, ...facets }, reads }) {
       const filter = {
         section: wordsIn(facets.section),
         benchmark: wordsIn(facets.benchmark),
@@ -47,11 +49,13 @@ export function benchmarkHistoryHandlers({
         backend: wordsIn(facets.backend),
         target: wordsIn(facets.target),
       };
-      return db.transaction((tx) => readGrid(tx, { suite, metric, kind, from, to, limit, filter }));
+      return reads.transaction((tx) =>
+        readGrid(tx, { suite, metric, kind, from, to, limit, filter }),
+      );
     },
 
-    benchmarkChangePoints: ({ query: { suite, since, standing, limit } }) =>
-      db.transaction((tx) =>
+    benchmarkChangePoints: ({ query: { suite, since, standing, limit }, reads }) =>
+      reads.transaction((tx) =>
         readSteps(tx, {
           suite,
           since: new Date(since),

@@ -19,18 +19,18 @@ const dayMs = 24 * hourMs;
 const mostSeries = 200;
 
 export function cacheHandlers(services: HandlerServices): HandlersFor<typeof cacheEndpoints> {
-  const { db, clock, blobsOf } = services;
+  const { clock, blobsOf } = services;
   return {
-    async cacheUse({ query: { days }, caller }) {
+    async cacheUse({ query: { days }, caller, reads }) {
       const until = clock.now();
       const periodMs = days === 1 ? hourMs : dayMs;
       // Whole periods: the first one would otherwise look like one with few requests.
       const since = new Date(Math.ceil((until.getTime() - days * dayMs) / periodMs) * periodMs);
       const wanted = { since, periodSeconds: periodMs / 1_000, places: placesOf(caller, ["read"]) };
       const [counted, jobs, granaries] = await Promise.all([
-        cacheUseSince(db, wanted),
-        jobCacheUse(db, wanted),
-        granaryUseSince(db, wanted),
+        cacheUseSince(reads, wanted),
+        jobCacheUse(reads, wanted),
+        granaryUseSince(reads, wanted),
       ]);
       const uses = [
         ...counted.map(({ project, ...use }) => ({ ...use, name: project })),

@@ -11,16 +11,15 @@ const dayMs = 24 * 60 * 60_000;
 const mostEntries = 200;
 
 export function flakyHandlers({
-  db,
   clock,
-}: Pick<HandlerServices, "db" | "clock">): HandlersFor<typeof flakyEndpoints> {
+}: Pick<HandlerServices, "clock">): HandlersFor<typeof flakyEndpoints> {
   return {
-    async flaky({ query: { repository = null, days }, caller }) {
+    async flaky({ query: { repository = null, days }, caller, reads }) {
       const since = new Date(clock.now().getTime() - days * dayMs);
       const wanted = { since, places: placesOf(caller, ["read"]), most: mostEntries };
       const [jobs, actions] = await Promise.all([
-        flakyJobs(db, { ...wanted, repository }),
-        flakyActions(db, { ...wanted, project: repository }),
+        flakyJobs(reads, { ...wanted, repository }),
+        flakyActions(reads, { ...wanted, project: repository }),
       ]);
       const entries = [...jobs.map(entryOfJob), ...actions.map(entryOfAction)];
       return {

@@ -33,28 +33,28 @@ export function granaryHandlers(
   const results = projectResults({ ...services, domain });
 
   return {
-    async granaryBuilds({ query: { project, repository, commit, after, limit } }) {
+    async granaryBuilds({ query: { project, repository, commit, after, limit }, reads }) {
       const listing = { project, repository, commit, after, limit: limit + 1 };
-      const listed = await listBuilds(db, listing);
+      const listed = await listBuilds(reads, listing);
       const builds = listed.slice(0, limit);
       return { builds, next: listed.length > limit ? (builds.at(-1)?.id ?? null) : null };
     },
 
-    async granaryBuild({ params }) {
+    async granaryBuild({ params, reads }) {
       const id = z.uuid().safeParse(params.build);
-      const build = id.success ? await buildWithId(db, id.data) : undefined;
+      const build = id.success ? await buildWithId(reads, id.data) : undefined;
       return found(build, "build of a granary with that id");
     },
 
-    async granarySavings({ query: { project, days } }) {
+    async granarySavings({ query: { project, days }, reads }) {
       const now = clock.now().getTime();
       // Whole days: today and those before it.
       const since = new Date(now - (now % dayMs) - (days - 1) * dayMs);
-      return { days: await savingsSince(db, project, since) };
+      return { days: await savingsSince(reads, project, since) };
     },
 
-    async commitIndexes({ query: { project, limit } }) {
-      return { indexes: (await newestIndexes(db, { project, domain }, limit)).map(summaryOf) };
+    async commitIndexes({ query: { project, limit }, reads }) {
+      return { indexes: (await newestIndexes(reads, { project, domain }, limit)).map(summaryOf) };
     },
 
     async commitIndex({ query: { project, repository, commit, environment, from } }) {

@@ -4,6 +4,7 @@ import { mayDo } from "#access/require-grant.ts";
 import type { graphEndpoints } from "#api/endpoints/graph-endpoints.ts";
 import type { GraphSummary } from "#api/graph.ts";
 import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
 import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
 import { commitGrid } from "#graphs/commit-grid.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
@@ -23,22 +24,23 @@ const graphsInStream = 50;
 
 export function graphHandlers(services: HandlerServices): HandlersFor<typeof graphEndpoints> {
   const { db, queue, feeds, url } = services;
-  const failuresFor = async (caller: Principal, graph: GraphSummary, job?: string) => {
+  const failuresFor = async (reads: Db, caller: Principal, graph: GraphSummary, job?: string) => {
     const id = GraphId.parse(graph.id);
     const mayReadLogs = mayDo(caller, "read-logs", graph);
-    return found(await graphFailures(services, id, mayReadLogs, job), `graph ${id}`);
+    const from = { ...services, db: reads };
+    return found(await graphFailures(from, id, mayReadLogs, job), `graph ${id}`);
   };
 
   return {
-    repositories: ({ caller }) => listRepositories(db, placesOf(caller, ["read"])),
-    graphs({ query: { repository, commit, limit, before }, caller }) {
+    repositories: ({ caller, reads }) => listRepositories(reads, placesOf(caller, ["read"])),
+    graphs({ query: { repository, commit, limit, before }, caller, reads }) {
       const last = before === undefined ? undefined : graphIdFrom(before);
       const places = placesOf(caller, ["read"]);
-      return listGraphs(db, { repository, commit, limit, before: last, places });
+      return listGraphs(reads, { repository, commit, limit, before: last, places });
     },
-    commitGrid({ query: { before, ...query }, caller }) {
+    commitGrid({ query: { before, ...query }, caller, reads }) {
       const last = before === undefined ? undefined : graphIdFrom(before);
-      return db.transaction((tx) =>
+      return reads.transaction((tx) =>
         commitGrid(tx, { ...query, before: last, places: placesOf(caller, ["read"]) }),
       );
     },
@@ -56,19 +58,20 @@ export function graphHandlers(services: HandlerServices): HandlersFor<typeof gra
       const id = graphIdOf(params);
       return found(await db.transaction((tx) => wholeGraph(tx, id)), `graph ${id}`);
     },
-    async graphPage({ params, caller }) {
+    async graphPage({ params, caller, reads }) {
       const id = graphIdOf(params);
-      const summary = found(await graphSummary(db, id), `graph ${id}`);
+      const summary = found(await graphSummary(reads, id), `graph ${id}`);
       // Both read for a while where many jobs are, or many failed.
       const [graph, failures] = await Promise.all([
-        db.transaction((tx) => wholeGraph(tx, id)),
-        (summary.counts.failed ?? 0) === 0 ? null : failuresFor(caller, summary),
+        reads.transaction((tx) => wholeGraph(tx, id)),
+        (summary.counts.failed ?? 0) === 0 ? null : failuresFor(reads, caller, summary),
       ]);
       return { graph: found(graph, `graph ${id}`), failures };
     },
-    async graphFailures({ params, query, caller }) {
+    async graphFailures({ params, query, caller, reads }) {
       const id = graphIdOf(params);
-      return failuresFor(caller, found(await graphSummary(db, id), `graph ${id}`), query.job);
+      const summary = found(await graphSummary(reads, id), `graph ${id}`);
+      return failuresFor(reads, caller, summary, query.job);
     },
     async graphEvents({ params, query, context }) {
       const id = graphIdOf(params);

@@ -24,6 +24,7 @@ import { freshDb } from "../../../test/support/fresh-db.ts";
 import { alwaysReady } from "../health/always-ready.fixture.ts";
 import type { Farm } from "../http/farm.ts";
 import { httpApp } from "../http/http-app.ts";
+import { withoutReplicas } from "../http/without-replicas.fixture.ts";
 import type { AllHandlers } from "./all-handlers.ts";
 import { executionHandlers } from "./execution-handlers.ts";
 import { invocationHandlers } from "./invocation-handlers.ts";
@@ -61,6 +62,7 @@ function appWith(store: BlobStore) {
     farm: { identify: async () => caller } as unknown as Farm,
     handlers: handlers as AllHandlers,
     finders: objectFinders(db),
+    reading: withoutReplicas(db),
     logger: pino({ level: "silent" }),
     webDir: undefined,
     host,

@@ -5,6 +5,7 @@ import type { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts
 import type { InvocationDetail } from "#api/invocation.ts";
 import { buildTiming } from "#api/time-build.ts";
 import { traceOfBuild } from "#api/trace-build.ts";
+import type { Db } from "#db/db.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { confirmationWaitMs } from "#execution/finishing/until-cancelled.ts";
 import { readBuild } from "#invocations/build-events/build.store.ts";
@@ -50,20 +51,21 @@ export function invocationHandlers(
   const { db, clock, queue, blobsOf } = services;
 
   const whyInvocationWaits = async (
+    reads: Db,
     address: InvocationAddress,
     { queued, executing }: { readonly queued: number; readonly executing: number },
   ): Promise<string | null> => {
     if (queued === 0 || executing > 0) return null;
-    for (const id of await oldestOpenExecutions(db, address, mostRequested)) {
-      const reason = await whyExecutionWaits(services, ExecutionId.parse(id));
+    for (const id of await oldestOpenExecutions(reads, address, mostRequested)) {
+      const reason = await whyExecutionWaits({ ...services, db: reads }, ExecutionId.parse(id));
       if (reason !== null) return invocationWaiting(queued, reason.sentence);
     }
     return null;
   };
 
-  const invocation = async (address: InvocationAddress): Promise<InvocationDetail> => {
-    const read = found(await readInvocation(db, address, clock.now()), describe(address));
-    return { ...read, waiting: await whyInvocationWaits(address, read.counts) };
+  const invocation = async (reads: Db, address: InvocationAddress): Promise<InvocationDetail> => {
+    const read = found(await readInvocation(reads, address, clock.now()), describe(address));
+    return { ...read, waiting: await whyInvocationWaits(reads, address, read.counts) };
   };
 
   const log = async (
@@ -85,33 +87,33 @@ export function invocationHandlers(
     log(address, offset, most);
 
   return {
-    invocations({ query: { project, commit, before, limit }, caller }) {
+    invocations({ query: { project, commit, before, limit }, caller, reads }) {
       const places = placesOf(caller, ["read"]);
-      return invocationList(db, { project, commit, before, limit, places }, clock.now());
+      return invocationList(reads, { project, commit, before, limit, places }, clock.now());
     },
 
-    invocation: ({ params, query }) => invocation(addressOf(params, query)),
+    invocation: ({ params, query, reads }) => invocation(reads, addressOf(params, query)),
 
-    async invocationActions({ params, query }) {
+    async invocationActions({ params, query, reads }) {
       const address = addressOf(params, query);
-      found(await invocationRow(db, address), describe(address));
+      found(await invocationRow(reads, address), describe(address));
       const { state, text, after, limit } = query;
       const withoutHits = query.hits === "folded";
       const listing = { ...address, state, withoutHits, text, after, limit };
-      return db.transaction((tx) => listActions(tx, listing));
+      return reads.transaction((tx) => listActions(tx, listing));
     },
 
-    async invocationTiming({ params, query }) {
+    async invocationTiming({ params, query, reads }) {
       const address = addressOf(params, query);
-      found(await invocationRow(db, address), describe(address));
-      const { actions, isCut } = await gatherActions(db, address);
+      found(await invocationRow(reads, address), describe(address));
+      const { actions, isCut } = await gatherActions(reads, address);
       return buildTiming(actions, isCut);
     },
 
-    async invocationTrace({ params, query }) {
+    async invocationTrace({ params, query, reads }) {
       const address = addressOf(params, query);
-      found(await invocationRow(db, address), describe(address));
-      const { actions } = await gatherActions(db, address);
+      found(await invocationRow(reads, address), describe(address));
+      const { actions } = await gatherActions(reads, address);
       return traceOfBuild(address.id, actions);
     },
 
@@ -123,8 +125,8 @@ export function invocationHandlers(
       return listMisses({ db, blobs }, address, { after, limit });
     },
 
-    async targetHistory({ query }) {
-      return { label: query.label, builds: await targetHistory(db, query) };
+    async targetHistory({ query, reads }) {
+      return { label: query.label, builds: await targetHistory(reads, query) };
     },
 
     async invocationLog({ params, query, context }) {
@@ -159,7 +161,7 @@ export function invocationHandlers(
       const executions = await executionsOfInvocation(db, named);
       const open = await queue.untilCancelled(executions, confirmationWaitMs);
       const unconfirmed = open.map(({ of, worker }) => ({ execution: of, worker }));
-      return { ...(await invocation(address)), unconfirmed };
+      return { ...(await invocation(db, address)), unconfirmed };
     },
   };
 }

@@ -47,8 +47,8 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
   };
 
   return {
-    jobTrends: ({ query: { branch = null, ...query }, caller }) =>
-      db.transaction((tx) =>
+    jobTrends: ({ query: { branch = null, ...query }, caller, reads }) =>
+      reads.transaction((tx) =>
         jobTrends(tx, { ...query, branch, now: clock.now(), places: placesOf(caller, ["read"]) }),
       ),
     job: ({ params: { graph, job } }) => detailOf(graphIdOf({ graph }), job),

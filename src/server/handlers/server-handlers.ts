@@ -24,8 +24,8 @@ export function serverHandlers(services: HandlerServices): HandlersFor<typeof se
       startedAt,
       access: accessSettingOf((await services.callers.identify(undefined)).grants),
     }),
-    overview: ({ caller }) => readOverview(caller),
-    find: ({ query, caller }) => findObjects(services.db, caller, query),
+    overview: ({ caller, reads }) => readOverview(reads, caller),
+    find: ({ query, caller, reads }) => findObjects(reads, caller, query),
     store: () => services.storeStanding(),
     backups: async () =>
       (await latestBackups(services.db, mostBackups)).map(

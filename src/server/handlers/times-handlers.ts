@@ -19,15 +19,15 @@ const yearMs = 366 * 86_400_000;
 
 export function timesHandlers({ db, clock }: HandlerServices): HandlersFor<typeof timesEndpoints> {
   return {
-    async times({ query: { repository, branch, group, window }, caller }) {
+    async times({ query: { repository, branch, group, window }, caller, reads }) {
       const windowMs = windowFrom(window);
       const until = clock.now();
       const from = new Date(until.getTime() - windowMs);
       const of = { repository, branch, from, until };
-      const runs = await timesOfRuns(db, of, group, goal.withinSeconds);
-      const graphs = await timesOfGraphs(db, of, group);
+      const runs = await timesOfRuns(reads, of, group, goal.withinSeconds);
+      const graphs = await timesOfGraphs(reads, of, group);
       // Metrics are of the whole farm.
-      const metrics = mayDo(caller, "read", wholeFarm) ? await metricDefinitions(db) : [];
+      const metrics = mayDo(caller, "read", wholeFarm) ? await metricDefinitions(reads) : [];
       const record = metrics.find(({ ofRecord }) => ofRecord);
       return {
         repository: repository ?? null,
@@ -43,13 +43,13 @@ export function timesHandlers({ db, clock }: HandlerServices): HandlersFor<typeo
         groups: runs.groups,
         graphs: graphs.all,
         graphGroups: graphs.groups,
-        record: record === undefined ? null : await metricValue(db, record, until),
+        record: record === undefined ? null : await metricValue(reads, record, until),
       };
     },
     metrics: () => metricDefinitions(db),
-    async metric({ params: { name } }) {
-      const metric = (await metricDefinitions(db)).find((each) => each.name === name);
-      return metricValue(db, found(metric, `metric "${name}"`), clock.now());
+    async metric({ params: { name }, reads }) {
+      const metric = (await metricDefinitions(reads)).find((each) => each.name === name);
+      return metricValue(reads, found(metric, `metric "${name}"`), clock.now());
     },
     async setMetric({ params: { name }, body, caller }) {
       const metric = MetricDefinition.parse({ ...body, name });

@@ -2,6 +2,7 @@ import { recordAudit } from "#access/audit.store.ts";
 import type { Principal } from "#access/principal.ts";
 import type { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
 import { addDrain, type Drain, listDrains, removeDrain } from "#execution/claiming/drain.store.ts";
 import { eventStream } from "../http/event-stream.ts";
 import type { HandlersFor } from "../http/serve-endpoints.ts";
@@ -18,8 +19,11 @@ export function workerHandlers({
   feeds,
 }: HandlerServices): HandlersFor<typeof workerEndpoints> {
   const workers = () => workersForPage(db, clock.now(), queue.times.leaseMs);
-  const timeline = ({ minutes, limit }: { readonly minutes: number; readonly limit: number }) =>
-    readWorkerTimeline(db, {
+  const timeline = (
+    reads: Db,
+    { minutes, limit }: { readonly minutes: number; readonly limit: number },
+  ) =>
+    readWorkerTimeline(reads, {
       now: clock.now(),
       leaseMs: queue.times.leaseMs,
       backMs: minutes * 60_000,
@@ -46,10 +50,10 @@ export function workerHandlers({
       });
     },
 
-    workerTimeline: ({ query }) => timeline(query),
+    workerTimeline: ({ query, reads }) => timeline(reads, query),
 
-    async workerTrace({ query, context }) {
-      const trace = traceOfTimeline(await timeline(query));
+    async workerTrace({ query, context, reads }) {
+      const trace = traceOfTimeline(await timeline(reads, query));
       context.header("content-disposition", 'attachment; filename="grange-workers.trace.json"');
       return context.json(trace);
     },

@@ -6,6 +6,7 @@ const well: ServerState = {
   isDraining: false,
   database: { schema: { newest: 68, needed: 68 }, tookMs: 1.4 },
   knownMigration: 68,
+  replicas: [],
   blobs: { freeBytes: 20 * gibibyte },
   workers: 0,
 };
@@ -58,4 +59,33 @@ test("a bucket that does not answer is shown, and no reason to send requests els
     ok: true,
     detail: "answered in 3 ms",
   });
+});
+
+const replaying = { kind: "replaying", checkedAtMs: 10_000, lagBytes: 0 } as const;
+
+test.each([
+  {
+    replicas: [{ ...replaying, hasAllUntilMs: 10_000 }],
+    ok: true,
+    detail: "1 of 1 can be read, at most 0.0 s behind",
+  },
+  {
+    replicas: [
+      { ...replaying, hasAllUntilMs: 6_500 },
+      { kind: "unusable", problem: "connect ECONNREFUSED 10.0.0.7:5432" } as const,
+    ],
+    ok: false,
+    detail: "1 of 2 can be read, at most 3.5 s behind",
+  },
+  {
+    replicas: [{ ...replaying, hasAllUntilMs: undefined }],
+    ok: false,
+    detail: "0 of 1 can be read",
+  },
+])("replicas are shown without their addresses: $detail", ({ replicas, ok, detail }) => {
+  const { ready, checks } = judgeReadiness({ ...well, replicas });
+
+  // The primary answers instead.
+  expect(ready).toBe(true);
+  expect(checks).toContainEqual({ name: "replicas", ok, detail });
 });

@@ -1,4 +1,5 @@
 import type { SchemaVersion } from "#db/migrate.ts";
+import type { ReplicaStanding } from "#db/read-replicas.ts";
 
 /** The results of a server's checks of its dependencies. */
 export interface ServerState {
@@ -14,12 +15,14 @@ export interface ServerState {
   readonly blobs: { readonly freeBytes: number } | { readonly problem: string };
   /** The bucket of the blobs: how long its answer took, or the problem. Absent when blobs are in a directory. */
   readonly bucket?: { readonly tookMs: number } | { readonly problem: string };
+  /** The read replicas of the database, without their addresses. */
+  readonly replicas: readonly ReplicaStanding[];
   /** Workers that sent a message within the time of a lease. */
   readonly workers: number;
 }
 
 interface ReadinessCheck {
-  readonly name: "server" | "database" | "migrations" | "blobs" | "bucket" | "workers";
+  readonly name: "server" | "database" | "migrations" | "replicas" | "blobs" | "bucket" | "workers";
   readonly ok: boolean;
   readonly detail: string;
 }
@@ -36,7 +39,7 @@ const leastFreeBytes = 64 * 1024 ** 2;
 /**
  * Whether a load balancer should send requests to a server. A farm without workers is ready: it takes submissions, and
  * replacing the server would bring no workers. The same is true of a bucket that does not answer: no other server would
- * reach it, and this one still serves the copies on its disk.
+ * reach it, and this one still serves the copies on its disk. Without read replicas, the primary answers.
  *
  * Everybody who reaches the port can read the details, so they contain no paths and no addresses.
  */
@@ -45,7 +48,7 @@ export function judgeReadiness(state: ServerState): Readiness {
   const workers = { name: "workers", ok: true, detail: String(state.workers) } as const;
   return {
     ready: checks.every(({ ok }) => ok),
-    checks: [...checks, ...bucketChecks(state), workers],
+    checks: [...checks, ...replicaChecks(state), ...bucketChecks(state), workers],
   };
 }
 
@@ -70,6 +73,24 @@ function schemaDetail({ newest, needed }: SchemaVersion, known: number): string 
   if (needed > known)
     return `the database needs servers that know migration ${needed}, this server knows ${known}: update it`;
   return newest > known ? `${newest}, of a newer version; this server knows ${known}` : `${newest}`;
+}
+
+function replicaChecks({ replicas }: ServerState): ReadinessCheck[] {
+  if (replicas.length === 0) return [];
+  const behindMs = replicas.flatMap((each) =>
+    each.kind === "replaying" && each.hasAllUntilMs !== undefined
+      ? [each.checkedAtMs - each.hasAllUntilMs]
+      : [],
+  );
+  const usable = `${behindMs.length} of ${replicas.length} can be read`;
+  const behind = `at most ${(Math.max(...behindMs) / 1_000).toFixed(1)} s behind`;
+  return [
+    {
+      name: "replicas",
+      ok: behindMs.length === replicas.length,
+      detail: behindMs.length === 0 ? usable : `${usable}, ${behind}`,
+    },
+  ];
 }
 
 function bucketChecks({ bucket }: ServerState): ReadinessCheck[] {

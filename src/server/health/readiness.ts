@@ -7,6 +7,7 @@ import { isFullDisk } from "#core/full-disk.ts";
 import { inTime } from "#core/in-time.ts";
 import type { Db } from "#db/db.ts";
 import { readSchemaVersion } from "#db/migrate.ts";
+import type { ReadReplicas } from "#db/read-replicas.ts";
 import { countWorkersSeen } from "#execution/leasing/worker.store.ts";
 import { judgeReadiness, type Readiness, type ServerState } from "./judge-readiness.ts";
 
@@ -28,6 +29,7 @@ export interface ReadinessProbe {
 interface ReadinessOptions {
   readonly db: Db;
   readonly clock: Clock;
+  readonly replicas: Pick<ReadReplicas, "look">;
   /** Where blobs are written. */
   readonly blobs: string;
   /** Sends a request to the bucket of the blobs; absent when they are in a directory. */
@@ -92,21 +94,23 @@ export function readinessProbe(options: ReadinessOptions): ReadinessProbe {
 }
 
 async function observe(
-  { db, clock, blobs, askStore, leaseMs, knownMigration }: ReadinessOptions,
+  { db, clock, replicas, blobs, askStore, leaseMs, knownMigration }: ReadinessOptions,
   timeoutMs: number,
 ): Promise<Omit<ServerState, "isDraining">> {
   const since = new Date(clock.now().getTime() - leaseMs);
-  const [database, disk, bucket] = await Promise.all([
+  const [database, disk, bucket, seen] = await Promise.all([
     inTime(readDatabase(db, since), timeoutMs).catch(() => "late" as const),
     inTime(writeProbe(blobs), timeoutMs).catch((reason: unknown) => ({
       problem: isFullDisk(reason) ? "no space is left" : "a file cannot be written",
     })),
     askStore && inTime(timeOf(askStore), timeoutMs).catch(() => "refused" as const),
+    replicas.look(timeoutMs),
   ]);
   return {
     knownMigration,
     database: database === "late" ? { problem: "does not answer" } : database,
     workers: database === "late" ? 0 : database.workers,
+    replicas: seen.map(({ standing }) => standing),
     blobs: disk === "late" ? { problem: "does not answer" } : disk,
     ...(bucket === undefined ? {} : { bucket: stateOfBucket(bucket) }),
   };

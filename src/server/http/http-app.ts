@@ -19,6 +19,7 @@ import { metricsRoutes } from "./metrics-routes.ts";
 import type { ObjectFinders } from "./object-places.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { authenticate } from "./principal.ts";
+import type { Reading } from "./read-from-replica.ts";
 import { serveEndpoints } from "./serve-endpoints.ts";
 import { callbackRoutes, signInRoutes } from "./sign-in-routes.ts";
 
@@ -27,6 +28,8 @@ interface HttpAppOptions {
   readonly handlers: AllHandlers;
   /** Find the places of the objects that calls name. Without them, such calls fail. */
   readonly finders?: ObjectFinders;
+  /** The databases of answers that may lag. Without them, such calls fail. */
+  readonly reading?: Reading;
   readonly readiness: Pick<ReadinessProbe, "read">;
   readonly logger: Logger;
   readonly webDir: string | undefined;
@@ -48,6 +51,7 @@ export function httpApp({
   farm,
   handlers,
   finders,
+  reading,
   readiness,
   logger,
   webDir,
@@ -112,6 +116,7 @@ export function httpApp({
     "/",
     serveEndpoints(allEndpoints, handlers, {
       ...(finders === undefined ? {} : { finders }),
+      ...(reading === undefined ? {} : { reading }),
       ...(limits === undefined ? {} : { limits }),
     }),
   );

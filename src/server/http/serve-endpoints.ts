@@ -7,10 +7,12 @@ import { requireRight, requireRightAt } from "#access/require-right.ts";
 import type { BodyOf, Endpoint, ParamsOf, QueryOf } from "#api/endpoint.ts";
 import { Fault } from "#core/fault.ts";
 import type { Right } from "#core/right.ts";
+import type { Db } from "#db/db.ts";
 import type { RequestLimits } from "../request-limits/request-limits.ts";
 import { jsonBody, noOptions, requireJson } from "./json-body.ts";
 import type { NamingCall, ObjectFinders } from "./object-places.ts";
 import { identifyAgain, principalOf } from "./principal.ts";
+import { acceptedAgeMs, type Reading, readFromReplica } from "./read-from-replica.ts";
 import { requesterOf } from "./requester-of.ts";
 
 /** One call of an endpoint, with all of its parts parsed. */
@@ -26,6 +28,8 @@ interface Call<E extends Endpoint> {
   readonly presentCaller: () => Promise<Principal>;
   /** For headers, streams, and bodies that are no JSON. */
   readonly context: Context;
+  /** The database of an answer that may lag: a replica, or the primary. */
+  readonly reads: E extends { readonly mayLag: true } ? Db : undefined;
 }
 
 /** The same type with read-only lists and objects. */
@@ -65,6 +69,8 @@ interface ServeOptions {
   readonly callerOf?: (c: Context) => Principal;
   /** For tables with rights at the place of an object. */
   readonly finders?: ObjectFinders;
+  /** For tables with answers that may lag. */
+  readonly reading?: Reading;
   /** Without them, no request is too many. */
   readonly limits?: RequestLimits;
 }
@@ -79,7 +85,7 @@ interface ServeOptions {
 export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>(
   table: Table,
   handlers: HandlersFor<Table>,
-  { callerOf = principalOf, finders, limits }: ServeOptions = {},
+  { callerOf = principalOf, finders, reading, limits }: ServeOptions = {},
 ): Hono {
   const routes = new Hono();
   const inOrder = Object.entries(table).toSorted(([, a], [, b]) => byFixedSegments(a.path, b.path));
@@ -102,7 +108,10 @@ export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>
       );
       c.set("stillMay", presentCaller);
       const call = { params, query, body, caller, presentCaller, context: c };
-      return respond(entry, c, await handler(call as Call<Endpoint>));
+      const answer = (reads?: Db) => handler({ ...call, reads } as unknown as Call<Endpoint>);
+      const answered =
+        entry.mayLag === true ? await readFromOne(reading, c, answer) : await answer();
+      return respond(entry, c, answered);
     };
     routes.on(entry.method, entry.path, async (c: Context) => {
       const caller = callerOf(c);
@@ -122,6 +131,16 @@ export function serveEndpoints<Table extends Readonly<Record<string, Endpoint>>>
     });
   }
   return routes;
+}
+
+/** Lets a handler read from the primary, or from a replica that is recent enough for the client. */
+function readFromOne(
+  reading: Reading | undefined,
+  c: Context,
+  read: (db: Db) => unknown,
+): Promise<unknown> {
+  if (reading === undefined) throw new Fault("internal", "no database to read from is given");
+  return readFromReplica(reading, acceptedAgeMs(c.req.header("cache-control")), read);
 }
 
 /** Checks a right at the place of the object that a call names. Returns the parameters with its whole name. */
