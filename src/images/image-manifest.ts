@@ -8,7 +8,7 @@ const mostVolumes = 64;
 
 const BlobDigest = z.string().regex(/^sha256:[a-f0-9]{64}$/, "only sha256 digests are supported");
 
-const Descriptor = z.object({
+export const Descriptor = z.object({
   mediaType: z.string().max(256).optional(),
   digest: BlobDigest,
   size: z.number().int().nonnegative(),
@@ -97,29 +97,6 @@ export function parseManifest(bytes: Uint8Array, name: string): ManifestOrIndex 
   return { kind: "manifest", manifest: read(Manifest, json, `the manifest of ${name}`) };
 }
 
-/** An image has few signatures; each costs a request. */
-const mostSignatures = 16;
-
-const SignatureManifest = z.object({
-  schemaVersion: z.literal(2),
-  layers: z
-    .array(Descriptor.extend({ annotations: z.record(z.string(), z.string()).optional() }))
-    .max(1_000),
-});
-
-/** Parses a manifest of signatures, as cosign writes it. Throws `invalid_argument`. */
-export function parseSignatureManifest(
-  bytes: Uint8Array,
-  name: string,
-): { readonly descriptor: Descriptor; readonly signature: string }[] {
-  const what = `the list of signatures of ${name}`;
-  const { layers } = read(SignatureManifest, parseJson(bytes, what), what);
-  return layers.slice(0, mostSignatures).flatMap(({ annotations, ...descriptor }) => {
-    const signature = annotations?.["dev.cosignproject.cosign/signature"];
-    return signature === undefined ? [] : [{ descriptor, signature }];
-  });
-}
-
 /** Returns the image of an index for Linux on this architecture. Throws `invalid_argument` when there is none. */
 export function chooseManifest(
   manifests: z.infer<typeof Index>["manifests"],
@@ -147,7 +124,7 @@ export function parseImageConfig(
   name: string,
 ): ImageConfig {
   const what = `the configuration of ${name}`;
-  const { config, rootfs } = read(Config, parseJson(bytes, what), what);
+  const { config, rootfs } = parseDocument(Config, bytes, what);
   if (rootfs.diff_ids.length !== manifest.layers.length)
     throw new Fault(
       "invalid_argument",
@@ -171,6 +148,11 @@ export function parseImageConfig(
       .toSorted((a, b) => a - b),
     diffIds: rootfs.diff_ids,
   };
+}
+
+/** Parses a JSON document of a registry, which `what` names for people. Throws `invalid_argument`. */
+export function parseDocument<T>(schema: z.ZodType<T>, bytes: Uint8Array, what: string): T {
+  return read(schema, parseJson(bytes, what), what);
 }
 
 function parseJson(bytes: Uint8Array, what: string): unknown {

@@ -10,16 +10,16 @@ import {
   type ImageManifest,
   parseImageConfig,
   parseManifest,
-  parseSignatureManifest,
 } from "./image-manifest.ts";
 import { type ImageReference, imageName } from "./image-reference.ts";
-import { type ImageSignature, signatureTag } from "./image-signatures.ts";
 import { basicHeader, bearerHeader, bytesWithin, parseChallenge } from "./registry-access.ts";
 import { registryLoginName } from "./registry-login.ts";
 import type { AllowedRegistry, RegistryCredentials } from "./registry-settings.ts";
 
+const indexType = "application/vnd.oci.image.index.v1+json";
+
 const manifestTypes = [
-  "application/vnd.oci.image.index.v1+json",
+  indexType,
   "application/vnd.oci.image.manifest.v1+json",
   "application/vnd.docker.distribution.manifest.list.v2+json",
   "application/vnd.docker.distribution.manifest.v2+json",
@@ -27,8 +27,6 @@ const manifestTypes = [
 
 const mostManifestBytes = 4 * 1024 * 1024;
 const mostConfigBytes = 8 * 1024 * 1024;
-/** The text that a signature signs has some hundred bytes. */
-const mostPayloadBytes = 64 * 1024;
 /** A registry that sends nothing for this long is tried again. */
 const longestSilenceMs = 60_000;
 const mostAttempts = 5;
@@ -98,38 +96,63 @@ export class RegistryClient {
     const { manifest } = read;
     if (manifest.config.size > mostConfigBytes)
       throw new Fault("invalid_argument", `the configuration of ${name} is too long`);
-    const config = await this.#retrying(reference, async (origin) => {
-      const path = `/v2/${reference.repository}/blobs/${manifest.config.digest}`;
-      const answer = await this.#get(origin, reference, path, {}, signal);
-      return verified(await bytesWithin(answer, mostConfigBytes), manifest.config.digest, path);
-    });
-    return { digest, manifest, config: parseImageConfig(config, manifest, name) };
+    const { config: descriptor } = manifest;
+    const config = await this.smallBlob(reference, descriptor.digest, mostConfigBytes, signal);
+    return {
+      digest,
+      manifest,
+      config: parseImageConfig(config, manifest, name),
+    };
   }
 
-  /** Returns the signatures that cosign has stored beside an image; none when there are none. */
-  async signatures(
+  /** Returns a manifest by its tag or digest, verified; undefined when the registry has none, or does not give it. */
+  async manifestIfPresent(
+    reference: ImageReference,
+    at: string,
+    signal?: AbortSignal,
+  ): Promise<Buffer | undefined> {
+    return unlessAbsent(this.#readManifest(reference, at, signal).then(({ bytes }) => bytes));
+  }
+
+  /**
+   * Returns the index of what refers to a manifest, such as its signatures, in JSON; undefined when the registry has none.
+   * Registries from before OCI 1.1 have it under a tag.
+   */
+  async referrers(
     reference: ImageReference,
     digest: string,
     signal?: AbortSignal,
-  ): Promise<readonly ImageSignature[]> {
-    const manifest = await this.#readManifest(reference, signatureTag(digest), signal).catch(
-      (reason: unknown) => {
-        if (reason instanceof Fault && reason.code === "invalid_argument") return undefined;
-        throw reason;
-      },
+  ): Promise<Buffer | undefined> {
+    const path = `/v2/${reference.repository}/referrers/${digest}`;
+    const found = await unlessAbsent(
+      this.#retrying(
+        reference,
+        async (origin) => {
+          const answer = await this.#get(origin, reference, path, { accept: indexType }, signal);
+          return bytesWithin(answer, mostManifestBytes);
+        },
+        signal,
+      ),
     );
-    if (manifest === undefined) return [];
-    const layers = parseSignatureManifest(manifest.bytes, imageName(reference));
-    const found: ImageSignature[] = [];
-    for (const { descriptor, signature } of layers) {
-      const payload = await this.#retrying(reference, async (origin) => {
-        const path = `/v2/${reference.repository}/blobs/${descriptor.digest}`;
+    return found ?? this.manifestIfPresent(reference, digest.replace(":", "-"), signal);
+  }
+
+  /** Returns a blob of at most `mostBytes`, verified. Throws `resource_exhausted` for a longer one. */
+  async smallBlob(
+    reference: ImageReference,
+    digest: string,
+    mostBytes: number,
+    signal?: AbortSignal,
+  ): Promise<Buffer> {
+    return this.#retrying(
+      reference,
+      async (origin) => {
+        const path = `/v2/${reference.repository}/blobs/${digest}`;
         const answer = await this.#get(origin, reference, path, {}, signal);
-        return verified(await bytesWithin(answer, mostPayloadBytes), descriptor.digest, path);
-      });
-      found.push({ payload, signature });
-    }
-    return found;
+        return verified(await bytesWithin(answer, mostBytes), digest, path);
+      },
+      signal,
+    );
   }
 
   /**
@@ -338,6 +361,16 @@ class BlobProgress {
   }
 }
 
+/** Returns undefined for what a registry does not have, or does not give. */
+async function unlessAbsent<T>(asking: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asking;
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "invalid_argument") return undefined;
+    throw reason;
+  }
+}
+
 function digestText(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
@@ -365,5 +398,6 @@ function refused(status: number, url: string, name: string): Fault {
       "invalid_argument",
       `the registry refuses to give ${name} (${url}: HTTP ${status}); a registry answers so for an image that does not exist, too. A project's own login is the secret ${registryLoginName}`,
     );
-  return new Fault("unavailable", `${url} answers HTTP ${status}`);
+  const isPassing = status >= 500 ? status !== 501 : [408, 425, 429].includes(status);
+  return new Fault(isPassing ? "unavailable" : "invalid_argument", `${url} answers HTTP ${status}`);
 }

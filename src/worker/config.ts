@@ -68,7 +68,7 @@ export const WorkerConfig = z.object({
   registries: z.string().default(""),
   /** A file with credentials of registries, as `docker login` writes it. */
   registryAuth: z.string().optional(),
-  /** Which images must have a signature, as `parseSignaturePolicy` reads it. */
+  /** Which images must have a signature, as `readSignaturePolicy` reads it. */
   imageKeys: z.string().default(""),
   /** Hosts on private addresses that may be contacted for images. */
   privateHosts: z.array(z.string()).default([]),
@@ -178,7 +178,7 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_REGISTRIES: z.string().optional(),
   /** A file as `docker login` writes it. */
   GRANGE_WORKER_REGISTRY_AUTH: z.string().optional(),
-  /** Patterns of images, and files with public keys that must have signed them. */
+  /** Patterns of images, and files with public keys or identities that must have signed them. */
   GRANGE_WORKER_IMAGE_KEYS: z.string().optional(),
   GRANGE_WORKER_IMAGE_BYTES: Int.optional(),
   /** Hosts on private addresses, separated by commas. */

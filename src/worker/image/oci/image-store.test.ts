@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildImage, tarOf } from "#images/image-builder.fixture.ts";
-import { parseSignaturePolicy } from "#images/image-signatures.ts";
 import { RegistryClient } from "#images/registry-client.ts";
+import { readSignaturePolicy } from "#images/signature-policy.ts";
+import { SigstoreForTests } from "#images/sigstore.fixture.ts";
 import { ImageStore } from "./image-store.ts";
 
 const blobs = new Map<string, Buffer>();
@@ -16,7 +17,8 @@ const blobs = new Map<string, Buffer>();
 let passwords: readonly string[] | undefined;
 const basic = (password: string) => `Basic ${Buffer.from(`me:${password}`).toString("base64")}`;
 const server = createServer((request, response) => {
-  const bytes = blobs.get(request.url?.split("/").at(-1) ?? "");
+  const [kind, name = ""] = request.url?.split("/").slice(-2) ?? [];
+  const bytes = blobs.get(kind === "referrers" ? `referrers ${name}` : name);
   if (passwords?.every((each) => request.headers.authorization !== basic(each)))
     response.writeHead(401, { "www-authenticate": "Basic realm=x" }).end();
   else if (bytes === undefined) response.writeHead(404).end();
@@ -36,7 +38,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const layerBytes = 100_000;
 
-function openStore(storeBytes: number, keys = ""): Promise<ImageStore> {
+async function openStore(storeBytes: number, keys = ""): Promise<ImageStore> {
   const client = new RegistryClient({
     registries: [{ host, origins: [`http://${host}`] }],
     credentials: new Map(),
@@ -44,7 +46,7 @@ function openStore(storeBytes: number, keys = ""): Promise<ImageStore> {
     architecture: process.arch,
   });
   const limits = { bytes: 10_000_000, entries: 1_000, storeBytes };
-  return ImageStore.open(directory, client, limits, parseSignaturePolicy(keys));
+  return ImageStore.open(directory, client, limits, await readSignaturePolicy(keys));
 }
 
 /** An image of layers with one file each; layers of the same name are the same. */
@@ -69,23 +71,28 @@ function sign(name: string, key: KeyObject, of = name.split("@")[1]): void {
       optional: null,
     }),
   );
-  const digest = `sha256:${createHash("sha256").update(payload).digest("hex")}`;
-  blobs.set(digest, payload);
   const signature = cryptoSign("sha256", payload, key).toString("base64");
-  const manifest = {
-    schemaVersion: 2,
-    config: { digest, size: payload.length },
-    layers: [
-      {
-        mediaType: "application/vnd.dev.cosign.simplesigning.v1+json",
-        digest,
-        size: payload.length,
-        annotations: { "dev.cosignproject.cosign/signature": signature },
-      },
-    ],
-  };
-  const tag = `${(name.split("@")[1] ?? "").replace(":", "-")}.sig`;
-  blobs.set(tag, Buffer.from(JSON.stringify(manifest)));
+  putUnderTag(name, payload, { "dev.cosignproject.cosign/signature": signature });
+}
+
+function putUnderTag(
+  name: string,
+  payload: Uint8Array,
+  annotations: Readonly<Record<string, string | undefined>>,
+): void {
+  const layer = put(Buffer.from(payload), "application/vnd.dev.cosign.simplesigning.v1+json");
+  const manifest = { schemaVersion: 2, config: layer, layers: [{ ...layer, annotations }] };
+  blobs.set(signatureTag(name), Buffer.from(JSON.stringify(manifest)));
+}
+
+const digestOf = (name: string) => name.split("@")[1] ?? "";
+const signatureTag = (name: string) => `${digestOf(name).replace(":", "-")}.sig`;
+
+/** Puts bytes into the registry. Returns their descriptor. */
+function put(bytes: Buffer, mediaType: string) {
+  const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  blobs.set(digest, bytes);
+  return { mediaType, digest, size: bytes.length };
 }
 
 function keyPair(file: string) {
@@ -171,12 +178,47 @@ test("an image that was pulled before needs its signature, too; the pattern says
   (await other.use(name)).release();
   sign(name, own.privateKey);
   (await strict.use(name)).release();
-  blobs.delete(`${(name.split("@")[1] ?? "").replace(":", "-")}.sig`);
+  blobs.delete(signatureTag(name));
   (await strict.use(name)).release();
 
   await expect(async () => openStore(1, join(directory, "absent.pub"))).rejects.toThrow(
-    "has no public key",
+    "cannot be read",
   );
+});
+
+test("keyless signatures are found where cosign 2 and 3 store them, also in registries without lists of referrers", async () => {
+  const sigstore = new SigstoreForTests();
+  const by = { identity: "https://example.com/workflow", issuer: "https://issuer.example" };
+  writeFileSync(join(directory, "root.json"), JSON.stringify(sigstore.trustedRoot()));
+  const signers = join(directory, "signers.json");
+  writeFileSync(signers, JSON.stringify({ trustedRoot: "root.json", signers: [by] }));
+  const store = await openStore(1_000_000, signers);
+  const [old = "", referred = "", tagged = "", foreign = ""] = ["a", "b", "c", "d"].map((layer) =>
+    image(layer),
+  );
+
+  const signature = sigstore.simpleSigning(digestOf(old), by);
+  putUnderTag(old, signature.payload, {
+    "dev.cosignproject.cosign/signature": signature.signature,
+    "dev.sigstore.cosign/certificate": signature.certificate,
+    "dev.sigstore.cosign/bundle": signature.logEntry,
+  });
+  const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json";
+  const indexOf = (name: string, who: typeof by, artifactType: string) => {
+    const bundle = Buffer.from(JSON.stringify(sigstore.bundle(digestOf(name), who)));
+    const manifest = { schemaVersion: 2, layers: [put(bundle, bundleType)] };
+    const referrer = put(Buffer.from(JSON.stringify(manifest)), "manifest");
+    const report = put(Buffer.from("a report"), "report");
+    return Buffer.from(JSON.stringify({ manifests: [report, { ...referrer, artifactType }] }));
+  };
+  blobs.set(`referrers ${digestOf(referred)}`, indexOf(referred, by, bundleType));
+  const emptyType = "application/vnd.oci.empty.v1+json";
+  blobs.set(digestOf(tagged).replace(":", "-"), indexOf(tagged, by, emptyType));
+  const elsewhere = { ...by, issuer: "https://else.example" };
+  blobs.set(`referrers ${digestOf(foreign)}`, indexOf(foreign, elsewhere, bundleType));
+
+  for (const name of [old, referred, tagged]) (await store.use(name)).release();
+  await expect(store.use(foreign)).rejects.toThrow('of the issuer "https://else.example"');
 });
 
 test("an image that was pulled with a login is for its scope only, and so are its layers", async () => {

@@ -1,10 +1,12 @@
 import { readdir, readFile, rename, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { findSignatures } from "#images/find-signatures.ts";
 import type { ImageConfig } from "#images/image-manifest.ts";
 import { type ImageReference, imageName, parseImageReference } from "#images/image-reference.ts";
-import { requireSignature, ruleFor, type SignaturePolicy } from "#images/image-signatures.ts";
+import { requireSignature } from "#images/image-signatures.ts";
 import type { RegistryClient } from "#images/registry-client.ts";
 import type { RegistryLogin } from "#images/registry-login.ts";
+import { ruleFor, type SignaturePolicy } from "#images/signature-policy.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
@@ -192,7 +194,7 @@ export class ImageStore {
     if (rule === undefined) return undefined;
     const record = join(this.#files.root(key), `signed-${rule.name}`);
     if (await exists(record)) return undefined;
-    const signatures = await client.signatures(reference, reference.digest);
+    const signatures = await findSignatures(client, reference, reference.digest);
     requireSignature(rule, reference, reference.digest, signatures);
     return record;
   }

@@ -1,9 +1,9 @@
 import { messageOf } from "#core/fault.ts";
 import { memorySizeText } from "#core/memory-size.ts";
-import { parseSignaturePolicy } from "#images/image-signatures.ts";
 import { RegistryClient } from "#images/registry-client.ts";
 import type { RegistryLogin } from "#images/registry-login.ts";
 import { parseRegistries, readCredentials } from "#images/registry-settings.ts";
+import { readSignaturePolicy } from "#images/signature-policy.ts";
 import { guardedFetch } from "#outgoing/guarded-fetch.ts";
 import { type HostPrograms, openHostPrograms } from "../../sandbox/host-programs.ts";
 import type { ImageOfCommand, Sandbox } from "../../sandbox/sandbox.ts";
@@ -36,7 +36,7 @@ export interface Images {
 interface ImageSettings {
   readonly registries: string;
   readonly registryAuth?: string | undefined;
-  /** Which images must have a signature, as `parseSignaturePolicy` reads it. */
+  /** Which images must have a signature, as `readSignaturePolicy` reads it. */
   readonly imageKeys: string;
   readonly privateHosts: readonly string[];
   readonly imageBytes: number;
@@ -65,7 +65,7 @@ export async function openImages(
     return { images: undefined, text: "none: no registry is allowed (GRANGE_WORKER_REGISTRIES)" };
   const credentials =
     settings.registryAuth === undefined ? new Map() : readCredentials(settings.registryAuth);
-  const policy = parseSignaturePolicy(settings.imageKeys);
+  const policy = await readSignaturePolicy(settings.imageKeys);
   if (!sandbox.runsImages)
     return {
       images: undefined,
