@@ -20,8 +20,23 @@ export type Descriptor = z.infer<typeof Descriptor>;
 const Manifest = z.object({
   schemaVersion: z.literal(2),
   config: Descriptor,
-  layers: z.array(Descriptor).max(mostLayers, `an image has at most ${mostLayers} layers`),
+  layers: z
+    .array(Descriptor)
+    .max(mostLayers, `an image has at most ${mostLayers} layers`)
+    // Programs in Go write an empty list as null, or leave it out.
+    .nullish()
+    .transform((layers) => layers ?? []),
 });
+
+/** The types of configurations of images. Old registries and clients name none, or a general one. */
+const configTypes: readonly (string | undefined)[] = [
+  "application/vnd.oci.image.config.v1+json",
+  "application/vnd.docker.container.image.v1+json",
+  "application/octet-stream",
+  "application/json",
+  "",
+  undefined,
+];
 
 const Index = z.object({
   schemaVersion: z.literal(2),
@@ -50,7 +65,9 @@ const Config = z.object({
       ExposedPorts: z.record(z.string().max(64), z.unknown()).nullish(),
     })
     .nullish(),
-  rootfs: z.object({ diff_ids: z.array(BlobDigest) }),
+  os: text.nullish(),
+  architecture: text.nullish(),
+  rootfs: z.object({ diff_ids: z.array(BlobDigest).nullish() }),
 });
 
 /** The settings of an image that Grange uses, and the digests of its layers without compression. */
@@ -94,7 +111,16 @@ export function parseManifest(bytes: Uint8Array, name: string): ManifestOrIndex 
     const index = read(Index, json, `the index of ${name}`);
     return { kind: "index", manifests: index.manifests };
   }
-  return { kind: "manifest", manifest: read(Manifest, json, `the manifest of ${name}`) };
+  const manifest = read(Manifest, json, `the manifest of ${name}`);
+  const type = manifest.config.mediaType;
+  if (!configTypes.includes(type))
+    throw new Fault(
+      "invalid_argument",
+      `${name} is no container image: its configuration has the type ${JSON.stringify(type)}`,
+    );
+  if (manifest.layers.some(({ mediaType = "" }) => mediaType.endsWith("+encrypted")))
+    throw new Fault("invalid_argument", `${name} has encrypted layers, which are not supported`);
+  return { kind: "manifest", manifest };
 }
 
 /** Returns the image of an index for Linux on this architecture. Throws `invalid_argument` when there is none. */
@@ -103,10 +129,13 @@ export function chooseManifest(
   architecture: string,
   name: string,
 ): Descriptor {
-  const wanted = { x64: "amd64", arm64: "arm64" }[architecture] ?? architecture;
-  const found = manifests.find(
+  const wanted = architectureInImages(architecture);
+  const own = manifests.filter(
     ({ platform }) => platform?.os === "linux" && platform.architecture === wanted,
   );
+  // A list may name images for newer processors, such as v3 of amd64, before the one for all.
+  const forAll = [undefined, "", wanted === "arm64" ? "v8" : "v1"];
+  const found = own.find(({ platform }) => forAll.includes(platform?.variant)) ?? own[0];
   if (found !== undefined) return found;
   const offered = manifests
     .slice(0, 20)
@@ -117,18 +146,32 @@ export function chooseManifest(
   );
 }
 
-/** Parses the configuration of an image. Throws `invalid_argument`. */
+/** Returns the name that images have for an architecture of `process.arch`. */
+function architectureInImages(architecture: string): string {
+  return { x64: "amd64", ia32: "386" }[architecture] ?? architecture;
+}
+
+/** Parses the configuration of an image. Throws `invalid_argument`, also for an image of another platform. */
 export function parseImageConfig(
   bytes: Uint8Array,
   manifest: ImageManifest,
   name: string,
+  ownArchitecture: string,
 ): ImageConfig {
   const what = `the configuration of ${name}`;
-  const { config, rootfs } = parseDocument(Config, bytes, what);
-  if (rootfs.diff_ids.length !== manifest.layers.length)
+  const { config, rootfs, os, architecture } = parseDocument(Config, bytes, what);
+  const diffIds = rootfs.diff_ids ?? [];
+  if (diffIds.length !== manifest.layers.length)
     throw new Fault(
       "invalid_argument",
-      `${what} has ${rootfs.diff_ids.length} layers, and its manifest has ${manifest.layers.length}`,
+      `${what} has ${diffIds.length} layers, and its manifest has ${manifest.layers.length}`,
+    );
+  const own = architectureInImages(ownArchitecture);
+  // An image that is in no list is only found to be for another machine here.
+  if ((os || "linux") !== "linux" || (architecture || own) !== own)
+    throw new Fault(
+      "invalid_argument",
+      `${name} is for ${os || "linux"}/${architecture || own}, and this machine runs linux/${own}`,
     );
   const environment = (config?.Env ?? []).flatMap((line): [string, string][] => {
     const at = line.indexOf("=");
@@ -146,7 +189,7 @@ export function parseImageConfig(
       .map(Number)
       .filter((port) => port > 0 && port < 65_536)
       .toSorted((a, b) => a - b),
-    diffIds: rootfs.diff_ids,
+    diffIds,
   };
 }
 

@@ -101,7 +101,7 @@ export class RegistryClient {
     return {
       digest,
       manifest,
-      config: parseImageConfig(config, manifest, name),
+      config: parseImageConfig(config, manifest, name, this.#settings.architecture),
     };
   }
 

@@ -89,7 +89,7 @@ export function imageTargets(): FuzzTarget[] {
         const [first = "", second = ""] = textOf(bytes).split(separator);
         const found = parseManifest(Buffer.from(first), "x");
         if (found.kind === "index") return chooseManifest(found.manifests, "x64", "x");
-        const parsed = parseImageConfig(Buffer.from(second), found.manifest, "x");
+        const parsed = parseImageConfig(Buffer.from(second), found.manifest, "x", "x64");
         if (parsed.environment.some(([name, value]) => name === "" || /\0/.test(name + value)))
           throw new BrokenLaw("a variable cannot be set");
         return parsed;

@@ -1,6 +1,18 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Service } from "#core/service.ts";
@@ -12,13 +24,17 @@ import {
   startDockerRegistry,
 } from "../../../../test/support/docker-registry.ts";
 import { needs } from "../../../../test/support/needs/needs.ts";
-import { findProgram } from "../../../../test/support/needs/program.ts";
+import { findProgram, programs } from "../../../../test/support/needs/program.ts";
 import { readWorkerConfig } from "../../config.ts";
 import { FakeFarm, type FakeJob } from "../../fake-farm.fixture.ts";
 import { sandboxNeeds } from "../../sandbox-needs.fixture.ts";
 import { startWorkerOn } from "../../start-worker.ts";
 
 const busybox = findProgram("busybox");
+const imageTools = programs("tools that build images", {
+  programs: ["umoci", "skopeo"],
+  packages: ["umoci", "skopeo"],
+});
 
 /** A base with BusyBox, and a layer above it that changes it. */
 function layersOfTests(): [base: Buffer, above: Buffer] {
@@ -155,6 +171,40 @@ for (const { sandbox, need } of sandboxes) {
       expect(layers).toHaveLength(3);
     });
 
+    test(
+      "images of umoci and skopeo run: Docker's schema 2 in a list with an attestation, and layers packed by zstd",
+      needs(imageTools),
+      async () => {
+        const made = mkdtempSync(join(tmpdir(), "grange-image-tools-"));
+        try {
+          await makeImages(made, registry);
+          const script = "cat /opaque/* /etc/more; ls /etc/gone; stat -c %a /bin/busybox";
+
+          for (const tag of ["list", "zstd"]) {
+            const output = await printed(
+              { script },
+              `docker://${registry.host}/tests/tools:${tag}`,
+            );
+            expect(output).toContain("above\nmore\n");
+            expect(output).toContain("/etc/gone: No such file");
+            expect(output).toContain("755\n");
+          }
+        } finally {
+          rmSync(made, { recursive: true, force: true });
+        }
+      },
+    );
+
+    test("an image without a shell says so", async () => {
+      const image = buildImage([tarOf([{ path: "program", content: "x" }])]);
+      await pushImage(registry.origin, "tests/no-shell", "latest", image);
+
+      const output = await printed({}, `docker://${registry.host}/tests/no-shell`);
+
+      expect(output).toContain("/bin/sh");
+      expect(output).toContain("No such file");
+    });
+
     test("an image that does not exist, or is not allowed, fails the action with the reason", async () => {
       const absent = await run({}, `docker://${registry.host}/tests/absent`);
       const foreign = await run({}, "docker://example.com/a");
@@ -172,6 +222,66 @@ for (const { sandbox, need } of sandboxes) {
       expect(readdirSync(join(imagesOf(dataDir), "temp"))).toEqual([]);
     });
   });
+}
+
+/** Pushes an image of umoci, with layers and without history, as `list` and as `zstd`. */
+async function makeImages(directory: string, { host, origin }: DockerRegistry): Promise<void> {
+  const root = join(directory, "root");
+  for (const name of ["bin", "etc", "opaque"]) mkdirSync(join(root, name), { recursive: true });
+  copyFileSync(busybox ?? "/dev/null", join(root, "bin/busybox"));
+  chmodSync(join(root, "bin/busybox"), 0o4755);
+  for (const name of ["sh", "cat", "ls", "stat"]) symlinkSync("busybox", join(root, "bin", name));
+  for (const name of ["etc/gone", "opaque/below"]) writeFileSync(join(root, name), "below\n");
+  mkdirSync(join(directory, "above"));
+  writeFileSync(join(directory, "above/file"), "above\n");
+  writeFileSync(join(directory, "more"), "more\n");
+  const insert = ["umoci", "insert", "--rootless", "--no-history", "--image", "layout:v1"];
+  const copy = ["skopeo", "--insecure-policy", "copy", "--quiet", "--dest-tls-verify=false"];
+  for (const [program = "", ...args] of [
+    ["umoci", "init", "--layout", "layout"],
+    ["umoci", "new", "--image", "layout:v1"],
+    [...insert, "root", "/"],
+    [...insert, "--opaque", "above", "/opaque"],
+    [...insert, "--whiteout", "/etc/gone"],
+    [...insert, "more", "/etc/more"],
+    ["umoci", "config", "--no-history", "--image", "layout:v1", "--config.user", "nobody"],
+    [...copy, "--format", "v2s2", "oci:layout:v1", `docker://${host}/tests/tools:v2s2`],
+    [
+      ...copy,
+      "--dest-compress-format",
+      "zstd",
+      "--format",
+      "oci",
+      "oci:layout:v1",
+      `docker://${host}/tests/tools:zstd`,
+    ],
+  ])
+    await promisify(execFile)(program, args, { cwd: directory });
+
+  const type = "application/vnd.docker.distribution.manifest";
+  const at = `${origin}/v2/tests/tools/manifests`;
+  const answer = await fetch(`${at}/v2s2`, { headers: { accept: `${type}.v2+json` } });
+  const digest = answer.headers.get("docker-content-digest");
+  const entry = {
+    mediaType: `${type}.v2+json`,
+    digest,
+    size: (await answer.arrayBuffer()).byteLength,
+  };
+  const architecture = process.arch === "x64" ? "amd64" : process.arch;
+  const list = {
+    schemaVersion: 2,
+    mediaType: `${type}.list.v2+json`,
+    manifests: [
+      { ...entry, platform: { os: "unknown", architecture: "unknown" } },
+      { ...entry, platform: { os: "linux", architecture } },
+    ],
+  };
+  const put = await fetch(`${at}/list`, {
+    method: "PUT",
+    headers: { "content-type": list.mediaType },
+    body: JSON.stringify(list),
+  });
+  if (!put.ok) throw new Error(`HTTP ${put.status} ${await put.text()}`);
 }
 
 function imagesOf(dataDir: string): string {

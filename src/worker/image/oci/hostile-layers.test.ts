@@ -38,7 +38,7 @@ afterEach(() => {
 
 /** Returns what is different beside the layers and the root. */
 function changesOutside(): string[] {
-  const names = readdirSync(top).filter((name) => !/^(?:outside|root|layer\d|blob\d)$/.test(name));
+  const names = readdirSync(top).filter((name) => !/^(?:outside|root|layer\d+|blob\d+)$/.test(name));
   const added = readdirSync(join(top, "outside")).filter((name) => name !== "secret");
   const secret = readFileSync(join(top, "outside", "secret"), "utf8");
   return [...names, ...added, ...(secret === "secret" ? [] : ["secret"])];
@@ -218,6 +218,11 @@ const refused: readonly [name: string, why: string | RegExp, layer: () => Buffer
     },
   ],
   ["a sparse file", "not supported", () => tarOf([{ path: "a", type: "S" }])],
+  [
+    "a sparse file as GNU tar writes it in the format of POSIX",
+    "sparse file",
+    () => tarOf([file("var/log/GNUSparseFile.1234/lastlog", "1\n0\n512\n")]),
+  ],
 ];
 
 describe("a layer is refused", () => {
@@ -374,6 +379,61 @@ test("files and directories lose setuid, setgid and sticky bits", async () => {
 
   const modes = ["file", "closed", "d"].map((name) => lstatSync(join(root, name)).mode & 0o7777);
   expect(modes).toEqual([0o755, 0o400, 0o700]);
+});
+
+/** A header of POSIX with attributes of the next entry; values may be binary. */
+function attributes(records: Readonly<Record<string, string | Buffer>>): Entry {
+  const lines = Object.entries(records).map(([name, value]) => {
+    const rest = Buffer.concat([Buffer.from(` ${name}=`), Buffer.from(value), Buffer.from("\n")]);
+    const digits = `${rest.length + 2}`.length;
+    return Buffer.concat([Buffer.from(`${rest.length + digits}`), rest]);
+  });
+  return { path: "PaxHeaders.0/a", type: "x", content: Buffer.concat(lines) };
+}
+
+test("extended attributes are left out, also a capability whose bytes have line ends, and long names stay", async () => {
+  const capability = Buffer.from("0100000200200a0000000000000a000000000000", "hex");
+  const long = `${"directory/".repeat(20)}file`;
+
+  const root = await unpack([
+    tarOf([
+      { path: "pax_global_header", type: "g", content: attributes({ comment: "x" }).content ?? "" },
+      attributes({ "SCHILY.xattr.security.capability": capability, mtime: "1600000000.5" }),
+      file("bin/ping", "ping"),
+      attributes({ "SCHILY.xattr.user.note": "n\n", path: long }),
+      file("short", "long"),
+    ]),
+  ]);
+
+  expect(contentAt(join(root, "bin/ping"))).toBe("ping");
+  expect(lstatSync(join(root, "bin/ping")).mtimeMs).toBe(1_600_000_000_000);
+  expect(contentAt(join(root, long))).toBe("long");
+});
+
+test("layers in all packings and of empty tar files are read: 130 of them, of which each changes one file", async () => {
+  const layers = Array.from({ length: 130 }, (_, n) =>
+    tarOf([file("count", `${n}`), file(`layer${n}`), hard(`link${n}`, "layer0")]),
+  );
+  const [first = Buffer.alloc(0), second = Buffer.alloc(0), ...others] = layers;
+
+  const root = await unpack([
+    // Several members, as eStargz and parallel gzip write them.
+    Buffer.concat([gzipSync(first.subarray(0, 700)), gzipSync(first.subarray(700))]),
+    Buffer.from(await zstdWhole(second)),
+    // A frame that is skipped, as zstd:chunked has them.
+    Buffer.concat([
+      await zstdWhole(tarOf([file("chunked")])),
+      Buffer.from("502a4d1804000000", "hex"),
+      Buffer.from("toc!"),
+    ]),
+    tarOf([]),
+    gzipSync(Buffer.alloc(1_024)),
+    ...others,
+  ]);
+
+  expect(contentAt(join(root, "count"))).toBe("129");
+  expect(contentAt(join(root, "chunked"))).toBe("x");
+  expect(lstatSync(join(root, "layer0")).ino).toBe(lstatSync(join(root, "link129")).ino);
 });
 
 function contentAt(path: string): string | undefined {

@@ -82,6 +82,8 @@ class LayerReader {
   #seen = 0;
   #nameBytes = 0;
   #open: number | undefined;
+  /** Whether only zeros have arrived, of which the end of a tar file consists. */
+  #isBlank = true;
   /** The beginning of a block whose rest has not arrived. */
   #tail = Buffer.alloc(0);
   /** Bytes of the last file that have not arrived. */
@@ -120,6 +122,7 @@ class LayerReader {
   async write(part: Uint8Array): Promise<void> {
     const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
     const all = this.#tail.length === 0 ? bytes : Buffer.concat([this.#tail, bytes]);
+    this.#isBlank &&= bytes.every((byte) => byte === 0);
     const whole = all.length - (all.length % blockBytes);
     this.#tail = Buffer.from(all.subarray(whole));
     await this.#parse(all.subarray(0, whole));
@@ -133,6 +136,8 @@ class LayerReader {
   }
 
   async end(): Promise<void> {
+    // A tar file of no entries, as Docker's empty layer, is none for the library.
+    if (this.#isBlank) return;
     // umoci 0.4 does not fill the block of the last file. Readers in Go, such as Docker's, accept this, too.
     const isWhole = this.#missing <= this.#tail.length;
     const fill = isWhole && this.#tail.length > 0 ? blockBytes - this.#tail.length : 0;
@@ -196,6 +201,11 @@ class LayerReader {
       case "ContiguousFile":
         if (path.length === 0)
           throw new Fault("invalid_argument", "a layer of the image replaces the root by a file");
+        if (path.some((component) => /^GNUSparseFile\.\d+$/.test(component)))
+          throw new Fault(
+            "invalid_argument",
+            `a layer of the image has ${JSON.stringify(entry.path)}, a part of a sparse file, which is not supported: make the layer without \`tar --sparse\``,
+          );
         this.#file(entry, path);
         return;
       case "Directory":
