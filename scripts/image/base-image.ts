@@ -1,6 +1,7 @@
 import { parseImageReference } from "#images/image-reference.ts";
 import { RegistryClient } from "#images/registry-client.ts";
 import type { AllowedRegistry, RegistryCredentials } from "#images/registry-settings.ts";
+import { blobFile } from "./blob-file.ts";
 import type { Layer, OciLayout } from "./oci-layout.ts";
 
 /** The layers of a base image, and the variables that it sets. */
@@ -38,7 +39,8 @@ export async function addBaseImage(
   const layers: Layer[] = [];
   for (const [index, { digest, size, mediaType }] of manifest.layers.entries()) {
     const earlier = layers.some((layer) => layer.digest === digest);
-    if (!earlier) await client.download(reference, { digest, size }, layout.pathOf(digest));
+    if (!earlier)
+      await client.download(reference, { digest, size }, () => blobFile(layout.pathOf(digest)));
     layers.push({
       digest,
       size,

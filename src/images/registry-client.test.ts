@@ -1,9 +1,6 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { guardedFetch } from "#outgoing/guarded-fetch.ts";
 import { buildImage, tarOf } from "./image-builder.fixture.ts";
@@ -62,11 +59,21 @@ function clientFor(
 
 const at = (host: string, suffix = ":v1") => parseImageReference(`${host}/a/b${suffix}`);
 
-async function download(client: RegistryClient, host: string): Promise<Buffer> {
-  const directory = mkdtempSync(join(tmpdir(), "grange-blob-"));
-  stops.push(() => rmSync(directory, { recursive: true }));
-  await client.download(at(host), layer as NonNullable<typeof layer>, join(directory, "blob"));
-  return readFileSync(join(directory, "blob"));
+/** Returns the bytes that the last receiver got; `fail` may throw an error for a part. */
+async function download(
+  client: RegistryClient,
+  host: string,
+  fail: (part: Uint8Array) => void = () => {},
+): Promise<Buffer> {
+  let parts: Uint8Array[] = [];
+  return client.download(at(host), layer as NonNullable<typeof layer>, async () => ({
+    write: async (part) => {
+      fail(part);
+      parts.push(part);
+    },
+    end: async () => Buffer.concat(parts),
+    abandon: async () => void (parts = []),
+  }));
 }
 
 test("a tag is resolved, and an image is described", async () => {
@@ -120,6 +127,30 @@ test("a download continues where it was interrupted, and starts anew without ran
     expect(asked).toHaveLength(3);
     expect(asked[2]?.includes("bytes=")).toBe(true);
   }
+});
+
+test("a receiver gets the bytes of the registry after wrong ones of a mirror, which it may not have understood", async () => {
+  const registry = await serve(honest);
+  const mirror = await serve(text(Buffer.alloc(layer.size)));
+  const client = clientFor(`${registry.origin}=${mirror.origin}`);
+
+  const received = await download(client, registry.host, (part) => {
+    if (part[0] === 0) throw new Error("it is no layer");
+  });
+
+  expect(received).toEqual(layerBytes);
+  expect(mirror.asked).toHaveLength(1);
+});
+
+test("a receiver that fails at the right bytes fails the download, which is not tried again", async () => {
+  const { origin, host, asked } = await serve(honest);
+
+  const downloading = download(clientFor(origin), host, () => {
+    throw new Error("the disk is full");
+  });
+
+  await expect(downloading).rejects.toThrow("the disk is full");
+  expect(asked).toHaveLength(1);
 });
 
 test("a token is asked for once, with the credentials, and basic authorization works", async () => {

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
 import { backoffMs } from "#core/backoff.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
@@ -156,53 +155,58 @@ export class RegistryClient {
   }
 
   /**
-   * Writes a blob to a new file. After an interruption it continues where it stopped.
+   * Gives the bytes of a blob to a receiver as they arrive. After an interruption it continues where it stopped; after wrong
+   * bytes it starts anew, with another receiver. Returns what the receiver returns at the end of the right bytes.
    *
-   * Throws when size or digest are not those of the descriptor; the file is then worthless.
+   * A failure of the receiver counts only when size and digest were right: wrong bytes can look like a damaged layer.
    */
-  async download(
+  async download<T>(
     reference: ImageReference,
     blob: Descriptor,
-    path: string,
+    open: () => Promise<BlobReceiver<T>>,
     signal?: AbortSignal,
-  ): Promise<void> {
-    const file = await open(path, "wx", 0o600);
+  ): Promise<T> {
+    const progress = new BlobProgress(blob, open);
     try {
-      const progress = new BlobProgress(file, blob);
       await this.#retrying(
         reference,
-        async (origin) => {
-          const at = `/v2/${reference.repository}/blobs/${blob.digest}`;
-          const headers: Record<string, string> =
-            progress.received === 0 ? {} : { range: `bytes=${progress.received}-` };
-          const silence = new AbortController();
-          const stop =
-            signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
-          let timer = setTimeout(
-            () => silence.abort(new Error("it sends nothing")),
-            longestSilenceMs,
-          );
-          try {
-            const answer = await this.#get(origin, reference, at, headers, stop);
-            // A server that ignores the range starts anew.
-            if (answer.status !== 206) progress.restart();
-            for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-              clearTimeout(timer);
-              timer = setTimeout(
-                () => silence.abort(new Error("it sends nothing")),
-                longestSilenceMs,
-              );
-              await progress.add(part);
-            }
-            progress.finish();
-          } finally {
-            clearTimeout(timer);
-          }
-        },
+        (origin) => this.#downloadRest(origin, reference, progress, signal),
         signal,
       );
+      return await progress.result();
+    } catch (reason) {
+      await progress.restart();
+      throw reason;
+    }
+  }
+
+  async #downloadRest<T>(
+    origin: string,
+    reference: ImageReference,
+    progress: BlobProgress<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { received } = progress;
+    const headers: Record<string, string> = received === 0 ? {} : { range: `bytes=${received}-` };
+    const silence = new AbortController();
+    const stop = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
+    const silent = () => silence.abort(new Error("it sends nothing"));
+    let timer = setTimeout(silent, longestSilenceMs);
+    try {
+      const at = `/v2/${reference.repository}/blobs/${progress.digest}`;
+      const answer = await this.#get(origin, reference, at, headers, stop);
+      // A server that ignores the range sends what has arrived once more.
+      let known = answer.status === 206 ? 0 : received;
+      for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+        clearTimeout(timer);
+        const added = part.subarray(Math.min(known, part.byteLength));
+        known -= part.byteLength - added.byteLength;
+        if (added.byteLength > 0) await progress.add(added);
+        timer = setTimeout(silent, longestSilenceMs);
+      }
+      await progress.finish();
     } finally {
-      await file.close();
+      clearTimeout(timer);
     }
   }
 
@@ -324,40 +328,78 @@ export class RegistryClient {
   }
 }
 
-/** Bytes of a blob that have arrived, in order. */
-class BlobProgress {
-  readonly #file: FileHandle;
+/** Receives the bytes of a blob, which are verified only after the last one. */
+export interface BlobReceiver<T> {
+  /** Resolves when more bytes may come. */
+  write(part: Uint8Array): Promise<void>;
+  /** The bytes were right. */
+  end(): Promise<T>;
+  /** The bytes were wrong, or the rest will not come. Removes what is worthless now; called after a failure, too. */
+  abandon(): Promise<void>;
+}
+
+/** The bytes of a blob that have arrived, in order. */
+class BlobProgress<T> {
   readonly #blob: Descriptor;
+  readonly #open: () => Promise<BlobReceiver<T>>;
+  #receiver: BlobReceiver<T> | undefined;
+  #failure: { readonly reason: unknown } | undefined;
   #hash = createHash("sha256");
   received = 0;
 
-  constructor(file: FileHandle, blob: Descriptor) {
-    this.#file = file;
+  constructor(blob: Descriptor, open: () => Promise<BlobReceiver<T>>) {
     this.#blob = blob;
+    this.#open = open;
   }
 
-  restart(): void {
+  get digest(): string {
+    return this.#blob.digest;
+  }
+
+  async restart(): Promise<void> {
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    this.#failure = undefined;
     this.#hash = createHash("sha256");
     this.received = 0;
+    await receiver?.abandon();
   }
 
   async add(part: Uint8Array): Promise<void> {
     const { size, digest } = this.#blob;
     if (this.received + part.byteLength > size) {
-      this.restart();
+      await this.restart();
       throw new Fault("data_loss", `blob ${digest} is longer than its ${size} bytes`);
     }
-    await this.#file.write(part, 0, part.byteLength, this.received);
     this.#hash.update(part);
     this.received += part.byteLength;
+    await this.#toReceiver((receiver) => receiver.write(part));
   }
 
-  finish(): void {
+  async finish(): Promise<void> {
     const { size, digest } = this.#blob;
     if (this.received < size) throw new Error(`only ${this.received} of ${size} bytes arrived`);
-    const found = `sha256:${this.#hash.digest("hex")}`;
-    this.restart();
-    if (found !== digest) throw corrupt("a blob", digest, found);
+    const found = `sha256:${this.#hash.copy().digest("hex")}`;
+    if (found === digest) return;
+    await this.restart();
+    throw corrupt("a blob", digest, found);
+  }
+
+  async result(): Promise<T> {
+    const ended = await this.#toReceiver((receiver) => receiver.end());
+    if (this.#failure !== undefined) throw this.#failure.reason;
+    return ended as T;
+  }
+
+  async #toReceiver<R>(give: (receiver: BlobReceiver<T>) => Promise<R>): Promise<R | undefined> {
+    if (this.#failure !== undefined) return undefined;
+    try {
+      this.#receiver ??= await this.#open();
+      return await give(this.#receiver);
+    } catch (reason) {
+      this.#failure = { reason };
+      return undefined;
+    }
   }
 }
 

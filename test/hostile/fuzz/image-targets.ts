@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { tarOf } from "#images/image-builder.fixture.ts";
 import { chooseManifest, parseImageConfig, parseManifest } from "#images/image-manifest.ts";
 import { imageName, parseImageReference } from "#images/image-reference.ts";
@@ -102,7 +103,6 @@ export function imageTargets(): FuzzTarget[] {
 function layerTarget(): FuzzTarget {
   const root = mkdtempSync(join(tmpdir(), "grange-fuzz-layers-"));
   const files = join(root, "files");
-  const layer = join(root, "layer");
   return {
     name: "layers of images",
     isSlow: true,
@@ -136,7 +136,7 @@ function layerTarget(): FuzzTarget {
     async read(bytes) {
       rmSync(files, { recursive: true, force: true });
       mkdirSync(files);
-      writeFileSync(layer, withCheckSums(bytes));
+      const layer = Readable.from([withCheckSums(bytes)]);
       const { entries } = await readLayer(layer, files, { bytes: 1_048_576, entries: 1_000 });
       if (readdirSync(files).some((name) => !/^\d+$/.test(name)))
         throw new BrokenLaw("a name of the layer is a path on the disk");

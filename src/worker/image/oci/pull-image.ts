@@ -1,24 +1,30 @@
-import { execFile } from "node:child_process";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { Fault } from "#core/fault.ts";
+import type { Descriptor } from "#images/image-manifest.ts";
 import { type ImageReference, imageName } from "#images/image-reference.ts";
-import type { DescribedImage, RegistryClient } from "#images/registry-client.ts";
+import type { BlobReceiver, DescribedImage, RegistryClient } from "#images/registry-client.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { InUseMarks } from "./in-use-marks.ts";
 import type { LayerIndex } from "./layer-index.ts";
+import { receiveLayer } from "./layer-receiver.ts";
 import { mergeLayers } from "./merge-layers.ts";
 import { prepareRoot } from "./prepare-root.ts";
-import { type LayerLimits, readLayer } from "./read-layer.ts";
+import type { LayerLimits } from "./read-layer.ts";
+import { SharedSync } from "./shared-sync.ts";
 import { hexOf, type RootFacts, type StoreFiles } from "./store-files.ts";
 import { writeRoot } from "./write-root.ts";
 
-const run = promisify(execFile);
-
 const mostBlobBytes = 8 * 1024 ** 3;
+
+/**
+ * A layer that took longer is synced and put in place at once, because a worker that is killed should not have to pull it
+ * again. Others wait for the rest of the image: while a file system is synced, making files waits for the disk.
+ */
+const longLayerMs = 5_000;
 
 /** How an image is pulled, and what follows the digest in the names of its parts on the disk. */
 export interface Access {
@@ -26,28 +32,42 @@ export interface Access {
   readonly suffix: string;
 }
 
+/** The files of a layer in a directory for unfinished work. */
+interface UnpackedLayer {
+  readonly directory: string;
+  readonly index: LayerIndex;
+}
+
+interface LayerUnderWay {
+  readonly unpacked: Promise<void>;
+  /** Says that the other layers of an image are unpacked, too. */
+  readonly place: () => void;
+  /** Resolves when the layer is on the disk, in its place. */
+  readonly placed: Promise<void>;
+}
+
 /** Pulls images into a store. Several callers of one process share the pull of an image and of a layer. */
 export class ImagePulls {
   readonly #files: StoreFiles;
   readonly #marks: InUseMarks;
   readonly #limits: LayerLimits;
+  readonly #disk: SharedSync;
+  /** The roots that are being made. */
   readonly #underWay = new Map<string, Promise<void>>();
+  readonly #layersUnderWay = new Map<string, LayerUnderWay>();
 
   constructor(files: StoreFiles, marks: InUseMarks, limits: LayerLimits) {
     this.#files = files;
     this.#marks = marks;
     this.#limits = limits;
+    this.#disk = new SharedSync(files.layers);
   }
 
   /** Makes the root of an image, which goes on when a caller no longer waits. `key` is its name. */
   pull(reference: ImageReference, key: string, access: Access): Promise<void> {
-    return this.#once(`root ${key}`, () => this.#pull(reference, key, access));
-  }
-
-  #once(key: string, make: () => Promise<void>): Promise<void> {
     const under = this.#underWay.get(key);
     if (under !== undefined) return under;
-    const making = make().finally(() => this.#underWay.delete(key));
+    const making = this.#pull(reference, key, access).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, making);
     return making;
   }
@@ -57,39 +77,90 @@ export class ImagePulls {
     const ids = image.manifest.layers.map(({ digest }) => hexOf(digest) + access.suffix);
     for (const id of ids) await this.#marks.mark(id);
     try {
-      // Two at a time: a layer is unpacked while the next one arrives.
-      await mapAtMost(2, [...new Set(ids)], (id) =>
-        this.#once(`layer ${id}`, () => this.#layer(reference, image, ids.indexOf(id), access)),
-      );
+      await this.#pullLayers(reference, image, ids, access);
       await this.#makeRoot(reference, image, ids, key);
     } finally {
       for (const id of ids) this.#marks.unmark(id);
     }
   }
 
-  async #layer(
+  /** Waits for all layers, also after a failure. */
+  async #pullLayers(
+    reference: ImageReference,
+    image: DescribedImage,
+    ids: readonly string[],
+    access: Access,
+  ): Promise<void> {
+    const layers: LayerUnderWay[] = [];
+    // At least two: one waits for the network while the other one is unpacked.
+    const atOnce = Math.max(2, availableParallelism());
+    const unpacking = mapAtMost(atOnce, [...new Set(ids)], (id) => {
+      const layer = this.#layer(reference, image, ids.indexOf(id), access);
+      layers.push(layer);
+      return layer.unpacked;
+    });
+    await unpacking.catch(() => {});
+    for (const layer of layers) layer.place();
+    await Promise.allSettled(layers.map(({ placed }) => placed));
+    await unpacking;
+    for (const { placed } of layers) await placed;
+  }
+
+  /** Starts to pull a layer, unless another image does. */
+  #layer(
     reference: ImageReference,
     image: DescribedImage,
     at: number,
-    { client, suffix }: Access,
-  ): Promise<void> {
+    access: Access,
+  ): LayerUnderWay {
     const descriptor = image.manifest.layers[at];
     const diffId = image.config.diffIds[at];
     if (descriptor === undefined || diffId === undefined)
       throw new Fault("internal", `the image has no layer ${at}`);
-    const id = hexOf(descriptor.digest) + suffix;
-    if (await this.#files.hasLayer(id)) return;
+    const id = hexOf(descriptor.digest) + access.suffix;
+    const known = this.#layersUnderWay.get(id);
+    if (known !== undefined) return known;
+    let place = () => {};
+    const othersUnpacked = new Promise<void>((resolve) => (place = resolve));
+    const beganMs = performance.now();
+    const unpacking = this.#unpack(reference, descriptor, id, access);
+    const placing = async () => {
+      const unpacked = await unpacking;
+      if (unpacked === undefined) return;
+      if (performance.now() - beganMs < longLayerMs) await othersUnpacked;
+      await this.#place(reference, unpacked, id, diffId);
+    };
+    const placed = placing().finally(() => this.#layersUnderWay.delete(id));
+    // It may fail before somebody waits for it.
+    placed.catch(() => {});
+    const layer = { unpacked: unpacking.then(() => {}), placed, place };
+    this.#layersUnderWay.set(id, layer);
+    return layer;
+  }
+
+  /** Returns undefined for a layer that is here. */
+  async #unpack(
+    reference: ImageReference,
+    descriptor: Descriptor,
+    id: string,
+    { client }: Access,
+  ): Promise<UnpackedLayer | undefined> {
+    if (await this.#files.hasLayer(id)) return undefined;
     if (descriptor.size > mostBlobBytes)
       throw new Fault(
         "invalid_argument",
         `a layer of ${imageName(reference)} has ${descriptor.size} bytes; ${mostBlobBytes} are the most`,
       );
-    const blob = this.#files.temp();
-    const directory = this.#files.temp();
+    return client.download(reference, descriptor, () => this.#receiver());
+  }
+
+  async #place(
+    reference: ImageReference,
+    { directory, index }: UnpackedLayer,
+    id: string,
+    diffId: string,
+  ): Promise<void> {
     try {
-      await client.download(reference, descriptor, blob);
-      await mkdir(directory, { mode: 0o700 });
-      const index = await readLayer(blob, directory, this.#limits);
       if (index.diffId !== diffId)
         throw new Fault(
           "invalid_argument",
@@ -97,12 +168,26 @@ export class ImagePulls {
         );
       await writeFile(join(directory, "index.json"), JSON.stringify(index));
       // After a power loss, a renamed layer must not have empty files.
-      await run("sync", ["-f", directory]);
+      await this.#disk.sync();
       await putInPlace(directory, this.#files.layer(id));
     } finally {
-      await rm(blob, { force: true });
       await removeTree(directory);
     }
+  }
+
+  /** Unpacks a layer into a new directory, which belongs to the caller at the end. */
+  async #receiver(): Promise<BlobReceiver<UnpackedLayer>> {
+    const directory = this.#files.temp();
+    await mkdir(directory, { mode: 0o700 });
+    const layer = receiveLayer(directory, this.#limits);
+    return {
+      write: (part) => layer.write(part),
+      end: async () => ({ directory, index: await layer.end() }),
+      abandon: async () => {
+        await layer.abandon();
+        await removeTree(directory);
+      },
+    };
   }
 
   async #makeRoot(

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { closeSync, createReadStream, fchmodSync, futimesSync, openSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, futimesSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { Parser, type ReadEntry } from "tar";
 import { ZstdDecoder } from "#cas/zstd/zstd-decoder.ts";
@@ -26,15 +27,18 @@ const opaqueName = ".wh..wh..opq";
 /** Files of AUFS, which have no meaning for others. */
 const aufsPrefix = ".wh..wh.";
 
+/** Of zlib: with its default of 16 KiB, a layer of 200 MB would come in 12,000 turns between threads. */
+const gunzipChunkBytes = 256 * 1024;
+
 /**
- * Reads a layer, a tar file that may be packed by gzip or zstd. Writes its files as `0`, `1`, … into an empty
+ * Reads a layer, a tar file that may be packed by gzip or zstd, as it arrives. Writes its files as `0`, `1`, … into an empty
  * directory, and returns the rest as an index.
  *
  * Modes lose setuid, setgid and sticky bits. Devices, sockets and pipes are left out. Throws `invalid_argument` for a
  * layer that is damaged, hostile, or above the limits; what was written is then worthless.
  */
 export async function readLayer(
-  path: string,
+  parts: AsyncIterable<Uint8Array>,
   directory: string,
   limits: LayerLimits,
 ): Promise<LayerIndex> {
@@ -44,7 +48,7 @@ export async function readLayer(
   // Headers and padding count, too: a million empty directories have no bytes in files.
   const mostBytes = limits.bytes + limits.entries * 1_536;
   try {
-    for await (const part of unpacked(path, mostBytes)) {
+    for await (const part of unpacked(parts, mostBytes)) {
       unpackedBytes += part.byteLength;
       if (unpackedBytes > mostBytes) throw tooMuch(limits);
       hash.update(part);
@@ -265,7 +269,8 @@ class LayerReader {
 
   #file(entry: ReadEntry, path: string[]): void {
     const number = this.#files++;
-    const file = openSync(join(this.#directory, `${number}`), "wx", 0o600);
+    const mode = modeOf(entry, 0o644) | 0o400;
+    const file = openSync(join(this.#directory, `${number}`), "wx", mode);
     this.#open = file;
     this.#missing = entry.size;
     entry.on("data", (part: Buffer) =>
@@ -280,7 +285,8 @@ class LayerReader {
     entry.on("end", () =>
       this.#guarded(entry, () => {
         giveOpenFileToJobs(file);
-        fchmodSync(file, modeOf(entry, 0o644) | 0o400);
+        // Otherwise the file has its mode since it was made.
+        if ((mode & process.umask()) !== 0) fchmodSync(file, mode);
         futimesSync(file, mtimeOf(entry), mtimeOf(entry));
         this.#close();
       }),
@@ -299,11 +305,14 @@ function mtimeOf({ mtime }: ReadEntry): number {
   return seconds >= 0 && seconds < 2 ** 33 ? Math.floor(seconds) : 0;
 }
 
-async function* unpacked(path: string, mostBytes: number): AsyncGenerator<Uint8Array> {
-  const start = await firstBytes(path);
-  const packed = createReadStream(path, { highWaterMark: 256 * 1024 });
+async function* unpacked(
+  parts: AsyncIterable<Uint8Array>,
+  mostBytes: number,
+): AsyncGenerator<Uint8Array> {
+  const { start, all } = await withStart(parts);
   if (start.readUInt16BE(0) === 0x1f8b) {
-    const gunzip = createGunzip();
+    const packed = Readable.from(all, { objectMode: false });
+    const gunzip = createGunzip({ chunkSize: gunzipChunkBytes });
     packed.on("error", (reason) => gunzip.destroy(reason));
     try {
       yield* packed.pipe(gunzip) as AsyncIterable<Buffer>;
@@ -311,12 +320,12 @@ async function* unpacked(path: string, mostBytes: number): AsyncGenerator<Uint8A
       packed.destroy();
       gunzip.destroy();
     }
-  } else if (start.readUInt32LE(0) === 0xfd2fb528) yield* unzstd(packed, mostBytes);
-  else yield* packed as AsyncIterable<Buffer>;
+  } else if (start.readUInt32LE(0) === 0xfd2fb528) yield* unzstd(all, mostBytes);
+  else yield* all;
 }
 
 async function* unzstd(
-  packed: AsyncIterable<Buffer>,
+  packed: AsyncIterable<Uint8Array>,
   mostBytes: number,
 ): AsyncGenerator<Uint8Array> {
   const decoder = new ZstdDecoder(mostBytes);
@@ -324,10 +333,35 @@ async function* unzstd(
   decoder.end();
 }
 
-async function firstBytes(path: string): Promise<Buffer> {
+/** Returns the first four bytes, zeros in place of those that are not there, and all parts. */
+async function withStart(
+  parts: AsyncIterable<Uint8Array>,
+): Promise<{ start: Buffer; all: AsyncIterable<Uint8Array> }> {
+  const source = parts[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let length = 0;
+  while (length < 4) {
+    const next = await source.next();
+    if (next.done === true) break;
+    first.push(next.value);
+    length += next.value.byteLength;
+  }
   const start = Buffer.alloc(4);
-  for await (const part of createReadStream(path, { end: 3 })) (part as Buffer).copy(start);
-  return start;
+  Buffer.concat(first).copy(start);
+  return { start, all: joined(first, source) };
+}
+
+async function* joined(
+  first: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* first;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next())
+      yield next.value;
+  } finally {
+    await rest.return?.();
+  }
 }
 
 function tooMuch({ bytes, entries }: LayerLimits): Fault {
