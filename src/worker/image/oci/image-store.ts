@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, stat, utimes, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findSignatures } from "#images/find-signatures.ts";
 import type { ImageConfig } from "#images/image-manifest.ts";
@@ -15,7 +15,7 @@ import { InUseMarks } from "./in-use-marks.ts";
 import { LayerIndex } from "./layer-index.ts";
 import { type Access, ImagePulls } from "./pull-image.ts";
 import type { LayerLimits } from "./read-layer.ts";
-import { exists, isUsableRoot, rootKey, StoreFiles } from "./store-files.ts";
+import { exists, isUsableRoot, type RootFacts, rootKey, StoreFiles } from "./store-files.ts";
 
 /** A tag is resolved again after this time. */
 const tagValidMs = 5 * 60_000;
@@ -60,6 +60,7 @@ export class ImageStore {
   readonly #marks: InUseMarks;
   readonly #pulls: ImagePulls;
   readonly #tags = new Map<string, { readonly digest: string; readonly untilMs: number }>();
+  readonly #facts = new Map<string, RootFacts>();
 
   private constructor(
     files: StoreFiles,
@@ -101,13 +102,12 @@ export class ImageStore {
     const key = rootKey(digest, access.suffix);
     await this.#marks.mark(key);
     try {
-      const wasHere = await this.#files.hasRoot(key);
+      const wasHere = await this.#files.touchRoot(key);
       // Before the layers: an image that may not run is not pulled.
       const verifiedBy = await this.#requireSignature(pinned, key, access);
       if (!wasHere) await this.#pulls.pull(pinned, key, access);
       if (verifiedBy !== undefined) await writeFile(verifiedBy, "");
-      const facts = await this.#files.rootFacts(key);
-      await utimes(this.#files.root(key), new Date(), new Date());
+      const facts = await this.#factsOf(key);
       return {
         digest,
         root: join(this.#files.root(key), "root"),
@@ -179,6 +179,16 @@ export class ImageStore {
     if (this.#tags.size > 10_000) this.#tags.clear();
     this.#tags.set(name, { digest, untilMs: Date.now() + tagValidMs });
     return digest;
+  }
+
+  /** Each action in an image needs them, and they never change. */
+  async #factsOf(key: string): Promise<RootFacts> {
+    const known = this.#facts.get(key);
+    if (known !== undefined) return known;
+    const facts = await this.#files.rootFacts(key);
+    if (this.#facts.size > 1_000) this.#facts.clear();
+    this.#facts.set(key, facts);
+    return facts;
   }
 
   /**

@@ -14,6 +14,8 @@ export class InUseMarks {
   readonly #owner: string;
   /** The users of each part in this process. The mark of a part without users stays until `removeIdle`. */
   readonly #users = new Map<string, number>();
+  /** The parts whose mark is on the disk. */
+  readonly #marked = new Set<string>();
 
   constructor(directory: string, owner: string) {
     this.#directory = directory;
@@ -22,7 +24,9 @@ export class InUseMarks {
 
   async mark(name: string): Promise<void> {
     this.#users.set(name, (this.#users.get(name) ?? 0) + 1);
+    if (this.#marked.has(name)) return;
     await writeFile(this.#path(name), "");
+    this.#marked.add(name);
   }
 
   unmark(name: string): void {
@@ -41,6 +45,7 @@ export class InUseMarks {
     for (const [name, users] of this.#users) {
       if (users > 0) continue;
       this.#users.delete(name);
+      this.#marked.delete(name);
       await rm(this.#path(name), { force: true });
       // A user that came meanwhile has written its mark before or after; write it again.
       if (this.#users.has(name)) await writeFile(this.#path(name), "");

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { removeLeftovers, tempFileIn } from "#cas/temp-file.ts";
@@ -91,6 +91,15 @@ export class StoreFiles {
 
   async hasRoot(key: string): Promise<boolean> {
     return exists(join(this.root(key), "image.json"));
+  }
+
+  /** Records that a root is used now; returns false when it is not here. It is in its place only when it is complete. */
+  touchRoot(key: string): Promise<boolean> {
+    const now = new Date();
+    return utimes(this.root(key), now, now).then(
+      () => true,
+      () => false,
+    );
   }
 
   async rootFacts(key: string): Promise<RootFacts> {
