@@ -24,7 +24,7 @@ const groups = {
   graph: ["graph", "graph-set"],
   job: ["job", "log"],
   builds: ["connect", "invocations"],
-  build: ["execution", "invocation"],
+  build: ["execution", "invocation", "target"],
   workers: ["size-class", "size-class-key", "size-classes", "worker-timeline", "workers"],
   benchmarks: [
     "benchmark-collector",

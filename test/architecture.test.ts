@@ -68,7 +68,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   // Backfills and bisections: they use the module `graphs`, which does not depend on them.
   searches: ["core", "api", "db", "access", "git", "execution", "graphs"],
-  invocations: ["core", "api", "db", "cas", "actions", "execution", "proto"],
+  invocations: ["core", "scheduling", "api", "db", "cas", "actions", "execution", "proto"],
   // The index of a commit's requests: pure code, shared by the farm and granaries.
   "commit-index": ["core", "scheduling", "api", "cas", "proto"],
   // The server's part of granaries.

@@ -4,6 +4,7 @@ import { ConnectSearch } from "./pages/connect/search.ts";
 import { ExecutionSearch } from "./pages/execution/search.ts";
 import { InvocationSearch } from "./pages/invocation/search.ts";
 import { InvocationsSearch } from "./pages/invocations/search.ts";
+import { TargetSearch } from "./pages/target/search.ts";
 import { root } from "./root-route.tsx";
 
 const invocations = createRoute({
@@ -40,6 +41,18 @@ const invocationInProject = createRoute({
   },
 });
 
+const target = createRoute({
+  getParentRoute: () => root,
+  path: "/targets",
+  validateSearch: (search) => TargetSearch.parse(search),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ deps }) => {
+    const { targetHistoryQuery } = await import("./pages/target/load.ts");
+    await queryClient.ensureQueryData(targetHistoryQuery(deps));
+  },
+  component: lazyRouteComponent(() => import("./pages/target/page.tsx"), "TargetPage"),
+});
+
 const execution = createRoute({
   getParentRoute: () => root,
   path: "/executions/$id",
@@ -67,6 +80,7 @@ export const buildToolsRoutes = [
   invocations,
   invocation,
   invocationInProject,
+  target,
   execution,
   connect,
 ] as const;

@@ -34,10 +34,13 @@ export const ComparedAction = z.object({
 });
 export type ComparedAction = z.infer<typeof ComparedAction>;
 
-/** A difference between two commands. A value is null where there is none. */
+/** A difference between two commands, or between the settings of two actions. A value is null where there is none. */
 export const CommandDifference = z.object({
-  part: z.enum(["argument", "environment", "platform", "working directory"]),
-  /** The name of the variable or property, or the position of the argument, counted from 0. */
+  part: z.enum(["argument", "environment", "platform", "working directory", "setting"]),
+  /**
+   * The name of the variable, the property or the setting (`timeout`, `do not cache`, `salt`, `outputs`), or the position
+   * of the argument, counted from 0.
+   */
   name: z.string(),
   before: z.string().nullable(),
   after: z.string().nullable(),

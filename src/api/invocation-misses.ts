@@ -11,6 +11,8 @@ const MissReason = z.enum([
   "inputs",
   "command",
   "inputs and command",
+  /** The same action was executed before, and forbids that its result is kept. */
+  "not cacheable",
   /** The same action failed before: results of failures are not kept. */
   "failed before",
   /** The same action succeeded before, and its result is not in this cache any more, or may not be used. */

@@ -175,21 +175,3 @@ export const InvocationActions = z
   })
   .meta({ id: "InvocationActions" });
 export type InvocationActions = z.infer<typeof InvocationActions>;
-
-/** How a target went in one build. */
-export const TargetInBuild = z.object({
-  invocation: z.string(),
-  commit: z.string().nullable(),
-  branch: z.string().nullable(),
-  at: Time,
-  /** Null while it is being built, and when it was left out. */
-  success: z.boolean().nullable(),
-  testStatus: z.string().nullable(),
-  durationMs: Count.nullable(),
-});
-export type TargetInBuild = z.infer<typeof TargetInBuild>;
-
-export const TargetHistory = z
-  .object({ label: z.string(), builds: z.array(TargetInBuild) })
-  .meta({ id: "TargetHistory" });
-export type TargetHistory = z.infer<typeof TargetHistory>;

@@ -110,6 +110,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "show an invocation of a build tool, and what failed in it",
     load: async () => (await import("./commands/invocation.ts")).describeInvocation,
   },
+  target: {
+    summary: "show how a target of a build tool went in the latest builds",
+    load: async () => (await import("./commands/target.ts")).describeTarget,
+  },
   execution: {
     summary: "show one execution of an action, or its output",
     load: async () => (await import("./commands/execution.ts")).describeExecution,

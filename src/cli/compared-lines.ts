@@ -30,9 +30,7 @@ export function comparedLines({ after, before, differences }: ActionComparison):
     ...(isCut ? ["There may be more differences."] : []),
     ...(unreadable === null ? [] : [unreadable]),
     ...(command.length + inputs.length === 0 && unreadable === null
-      ? [
-          "They differ only in what is not shown: values of secrets, the timeout, or names of outputs.",
-        ]
+      ? ["They differ only in what is not shown, such as values of secrets."]
       : []),
   ];
 }
@@ -54,6 +52,8 @@ export function commandLine({ part, name, before, after }: CommandDifference): s
       return `${part}: ${printableLine(name)} ${changed}`;
     case "working directory":
       return `the working directory ${changed}`;
+    case "setting":
+      return `${name} ${changed}`;
   }
 }
 

@@ -236,7 +236,7 @@ function assetMethods(
 }
 
 function buildEventMethods(
-  { db, clock }: Services,
+  { db, clock, notes }: Services,
   callers: GrpcCallers,
   blobsFor: BlobsFor,
   logger: Logger,
@@ -245,6 +245,11 @@ function buildEventMethods(
     db,
     clock,
     logger,
+    heard({ project, principal, invocation, buildId: correlatedId }, peer) {
+      const unnamed = { toolName: "", toolVersion: "", targetId: "", actionMnemonic: "" };
+      const asking = { project, principal, invocation, correlatedId, configurationId: "" };
+      notes.heard({ ...unnamed, ...asking }, peer);
+    },
     keepBlob: (context, project, { digest, bytes }) =>
       blobsFor(project, context).put(digest, bytes),
     async reporterOf(context, projectId) {

@@ -42,6 +42,7 @@ export const everyPage = [
   "/size-class-keys/a%3Amade-up-0?domain=protected",
   "/size-classes",
   "/size-classes/1?platform=ISA%3Dx86-64%2C+OSFamily%3Dlinux",
+  "/targets?label=%2F%2Flib%2Fstore%3Aflaky_test",
   "/workers",
   "/workers/timeline",
 ] as const;

@@ -142,9 +142,15 @@ test("a build shows its times, its longest chain, a trace, and why actions were 
   await misses.getByText("lib/store/new.h").waitFor();
 
   await page.getByRole("button", { name: "Targets and tests" }).click();
-  await page.getByText("history", { exact: true }).first().click();
-  const history = page.getByRole("list", { name: /^History of/ });
-  await history.getByRole("listitem").first().waitFor();
+  await page
+    .getByRole("img", { name: /^In earlier builds: .*failed/ })
+    .first()
+    .waitFor();
+  expect(await axeFindings(page)).toEqual([]);
+  await page.getByRole("link", { name: "//lib/store:store_test" }).click();
+  await page.getByRole("heading", { name: "//lib/store:store_test" }).waitFor();
+  const history = page.getByRole("region", { name: "Builds" }).getByRole("row");
+  await history.nth(1).getByRole("link").waitFor();
   expect(faults).toEqual([]);
   expect(await axeFindings(page)).toEqual([]);
   await page.close();
@@ -156,13 +162,31 @@ test("tests are shown with their attempts and logs, failed ones first", async ()
 
   await targets.first().getByText("//lib/store:store_test").waitFor();
 
-  expect(await targets.nth(1).getByText("flaky", { exact: true }).count()).toBe(1);
+  expect(await targets.nth(1).locator(".badge", { hasText: "flaky" }).count()).toBe(1);
   const logs = targets.first().getByRole("link", { name: "test.log" });
   expect(await logs.count()).toBe(3);
   expect(await logs.first().getAttribute("href")).toMatch(
     /^\/api\/v1\/blobs\/[0-9a-f]{64}\/2048\?name=test\.log$/,
   );
   expect(await targets.first().getByText("test.xml (not in the farm)").count()).toBe(3);
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("without build events, targets and tests come from the actions", async () => {
+  const one = madeUpInvocation("recc-2", new Date().toISOString(), { build: null, events: null });
+  farm.invocations.push(one);
+  const { page, faults } = await open("/invocations/recc-2?view=targets");
+  const targets = page.locator(".targets > li");
+  await page.getByText(/^60 targets, each with its states/).waitFor();
+  const box = page.getByRole("searchbox", { name: "Filter targets" });
+  await box.fill("unit_5");
+  await page.getByText(/^11 targets/).waitFor();
+
+  await targets.filter({ hasText: "unit_53" }).getByText("1 test action").click();
+
+  const attempts = targets.filter({ hasText: "unit_53" }).getByRole("row");
+  expect(await attempts.nth(1).textContent()).toContain("1 of 2");
   expect(faults).toEqual([]);
   await page.close();
 });

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { InvocationDetail, InvocationList } from "#api/invocation.ts";
+import type { InvocationTargets, TestAttempts } from "#api/invocation-targets.ts";
 import {
   type DockerRegistry,
   registryNeed,
@@ -126,21 +127,43 @@ describe("Bazel, locally and with a farm", needs(bazelNeed, registryNeed), () =>
     });
     expect(second).toMatchObject({ state: "succeeded", counts: { succeeded: 0, failed: 0 } });
     expect(second?.events?.targets.map(({ label }) => label)).toContain("//shell:sharded_test");
+    const tests = await ask<TestAttempts>(
+      `/invocations/${firstOne?.id}/tests?project=${project}&label=//shell:sharded_test`,
+    );
+    expect(tests.attempts.map(({ shard, shards, attempt }) => [shard, shards, attempt])).toEqual([
+      [1, 3, 1],
+      [2, 3, 1],
+      [3, 3, 1],
+    ]);
   });
 
   test("a test that fails once is run again by the farm, and is flaky", async () => {
     await workspace.write("shell/fails-until.txt", `${Math.floor(Date.now() / 1_000) + 8}\n`);
 
+    const project = unused("flaky");
     const run = await bazel.run(
       "test",
       "//shell:flaky_test",
       "--config=farm",
       `--remote_executor=${address()}`,
-      `--remote_instance_name=${unused("flaky")}`,
+      `--remote_instance_name=${project}`,
     );
 
     assertGreen(run);
     expect(run.text).toContain("FLAKY, failed in 1 out of 2");
+    // Without build events: by the actions alone.
+    const { invocations } = await ask<InvocationList>(`/invocations?project=${project}`);
+    const { targets } = await ask<InvocationTargets>(
+      `/invocations/${invocations[0]?.id}/targets?project=${project}&text=flaky_test`,
+    );
+    expect(targets).toMatchObject([{ label: "//shell:flaky_test", state: "flaky" }]);
+    const { attempts } = await ask<TestAttempts>(
+      `/invocations/${invocations[0]?.id}/tests?project=${project}&label=//shell:flaky_test`,
+    );
+    expect(attempts.map(({ attempt, state }) => [attempt, state])).toEqual([
+      [1, "failed"],
+      [2, "succeeded"],
+    ]);
   });
 
   const inImage = () => [

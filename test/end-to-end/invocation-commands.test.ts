@@ -46,6 +46,28 @@ test("an invocation shows its result, its failures and its waiting actions", asy
   expect(InvocationDetail.parse(detail)).toMatchObject({ state: "over", events: null });
 });
 
+test("an invocation shows its targets, its times, its misses, a trace and the shards of a test", async () => {
+  const of = (...args: string[]) => lines("invocation", "failed-one", ...args);
+
+  expect(await of("--show", "targets")).toMatch(
+    /^state +target .*\nfailed +\/\/lib\/store:store_test .*[SF.]{10}\n/,
+  );
+  expect(await of("--show", "timing")).toMatch(/^mnemonic[^]*^CppCompile [^]*^longest chain/m);
+  expect(await of("--show", "misses")).toMatch(/^cache score: 58 %[^]*1 input file differs\./);
+  const trace: unknown = JSON.parse(await of("--show", "trace"));
+  expect(trace).toMatchObject({ displayTimeUnit: "ms" });
+  expect(await of("--tests", "//lib/store:unit_5")).toMatch(/^1 +1 of 2 +1 +succeeded/m);
+  const { stderr } = await runGrange(["invocation", "x", "--show", "trace", "--cancel", ...at()]);
+  expect(stderr).toContain("cannot be used with");
+});
+
+test("a target shows how it went in the latest builds", async () => {
+  const text = await lines("target", "//lib/store:flaky_test", "--limit", "5");
+
+  expect(text).toMatch(/^build +state +tests[^]*^failed-one +(flaky|succeeded) /m);
+  expect(await lines("target", "//none")).toContain("No stored build has the target //none");
+});
+
 test("an execution shows its command and outputs, and prints its log", async () => {
   const failed = farm.invocations.find(({ detail }) => detail.id === "failed-one");
   const id = failed?.actions.find(({ executionId }) => executionId !== null)?.executionId ?? "";

@@ -22,13 +22,13 @@ import {
   fakeExecution,
   fakeInvocation,
   fakeInvocations,
-  fakeTargetHistory,
   fakeTree,
 } from "./fake-invocations.ts";
 import { fakeOverview } from "./fake-overview.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import { fakeSearch, startFakeSearch } from "./fake-searches.ts";
 import { fakeExecutionSizeClass, fakeSizeClasses, fakeSizeClassKeys } from "./fake-size-classes.ts";
+import { fakeTargetHistory } from "./fake-targets.ts";
 import { fakeTrends } from "./fake-trends.ts";
 
 interface Question {

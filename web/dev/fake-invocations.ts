@@ -2,13 +2,7 @@ import { Caller } from "#api/access.ts";
 import { BuildTiming as Timing } from "#api/build-timing.ts";
 import type { ExecutionDetail } from "#api/execution.ts";
 import { ExecutionDetail as Execution } from "#api/execution.ts";
-import {
-  InvocationActions,
-  InvocationDetail,
-  InvocationList,
-  type TargetHistory,
-  TargetHistory as TargetHistoryShape,
-} from "#api/invocation.ts";
+import { InvocationActions, InvocationDetail, InvocationList } from "#api/invocation.ts";
 import { type InvocationMisses, InvocationMisses as Misses } from "#api/invocation-misses.ts";
 import { buildTiming } from "#api/time-build.ts";
 import { ToolCaches } from "#api/tool-cache.ts";
@@ -17,6 +11,7 @@ import { ChromeTrace as Trace } from "#api/trace-events.ts";
 import { TreeListing } from "#api/tree-listing.ts";
 import type { FakeFarm } from "./fake-farm.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
+import { fakeTargets, fakeTests } from "./fake-targets.ts";
 import { type FakeInvocation, madeUpExecution } from "./made-up-invocations.ts";
 
 export function fakeInvocations(farm: FakeFarm, query: URLSearchParams): InvocationList {
@@ -56,6 +51,8 @@ export function fakeInvocation(
   if (below === "timing") return Timing.parse(buildTiming(found.actions, false));
   if (below === "trace") return Trace.parse(traceOfBuild(id, found.actions));
   if (below === "misses") return missesOf(found, query);
+  if (below === "targets") return fakeTargets(farm, found, query);
+  if (below === "tests") return fakeTests(found, query.get("label") ?? "");
   if (below === "cancel") {
     const counts = { ...found.detail.counts, queued: 0, executing: 0 };
     found.detail = { ...found.detail, counts, state: "cancelled", waiting: null };
@@ -108,26 +105,6 @@ function missesOf({ detail, actions }: FakeInvocation, query: URLSearchParams): 
           }),
     })),
     next: from + limit < executed.length ? String(from + limit) : null,
-  });
-}
-
-/** A target in all made-up builds that have it. */
-export function fakeTargetHistory(farm: FakeFarm, label: string): TargetHistory {
-  return TargetHistoryShape.parse({
-    label,
-    builds: farm.invocations.flatMap(({ detail: { build, events, id, startedAt } }) =>
-      (events?.targets ?? [])
-        .filter((target) => target.label === label)
-        .map(({ success, testStatus, durationMs }) => ({
-          invocation: id,
-          commit: build?.commit ?? null,
-          branch: build?.branch ?? null,
-          at: startedAt,
-          success,
-          testStatus,
-          durationMs,
-        })),
-    ),
   });
 }
 

@@ -65,10 +65,7 @@ export function Differences({ of, columns = { before: "Then", after: "Now" } }: 
       {isCut ? <p className="faint">There may be more differences.</p> : null}
       {unreadable === null ? null : <p className="faint">{unreadable}</p>}
       {inputs.length === 0 && command.length === 0 && unreadable === null ? (
-        <p>
-          They differ only in what is not shown: values of secrets, the timeout, or names of
-          outputs.
-        </p>
+        <p>They differ only in what is not shown, such as values of secrets.</p>
       ) : null}
     </>
   );
@@ -84,6 +81,8 @@ function nameOf({ part, name }: CommandDifference): string {
       return `platform ${shownText(name)}`;
     case "working directory":
       return "working directory";
+    case "setting":
+      return name;
   }
 }
 

@@ -58,6 +58,10 @@ export function StateShapes() {
         <circle cx="8" cy="8" r="6.2" className="line" />
         <path d="M5 8h6" className="line" />
       </symbol>
+      <symbol id="state-flaky" viewBox="0 0 16 16">
+        <path d="M8 2.2 14.2 13.4H1.8Z" className="line" />
+        <path d="M8 6.4v3.2M8 11.5h.01" className="line" />
+      </symbol>
       <symbol id="state-hit" viewBox="0 0 16 16">
         <circle cx="8" cy="8" r="6.2" className="line" />
         <path d="M4.8 8.3l2.2 2.2 4.2-4.6" className="line" />

@@ -1,8 +1,9 @@
 import type { InvocationActionState, InvocationCounts, InvocationState } from "#api/invocation.ts";
+import type { TargetState } from "#api/invocation-targets.ts";
 
-type State = InvocationState | InvocationActionState;
+type State = InvocationState | InvocationActionState | TargetState;
 
-/** The names of states of an invocation or its actions, for people. */
+/** The names of states of an invocation, its actions or its targets, for people. */
 export const toolStateWords: Readonly<Record<State, string>> = {
   running: "running",
   succeeded: "succeeded",
@@ -13,10 +14,15 @@ export const toolStateWords: Readonly<Record<State, string>> = {
   hit: "from the cache",
   queued: "queued",
   executing: "executing",
+  flaky: "flaky",
+  skipped: "skipped",
 };
 
 /** Some states use the shape of a job's state with another name. */
-const shapeOf = (state: State) => (state === "executing" ? "running" : state);
+function shapeOf(state: State): Exclude<State, "executing" | "skipped"> {
+  if (state === "executing") return "running";
+  return state === "skipped" ? "cancelled" : state;
+}
 
 export function ToolStateIcon({ state, silent = false }: { state: State; silent?: boolean }) {
   const words = toolStateWords[state];

@@ -53,7 +53,10 @@ export const navigationGroups: readonly NavigationGroup[] = [
       { label: "Invocations", to: "/invocations" },
       { label: "Connect a tool", to: "/connect" },
     ],
-    also: [{ path: "/executions", below: "/invocations" }],
+    also: [
+      { path: "/executions", below: "/invocations" },
+      { path: "/targets", below: "/invocations" },
+    ],
   },
   { label: "Benchmarks", pages: [{ label: "Benchmarks", to: "/benchmarks" }], also: [] },
   {

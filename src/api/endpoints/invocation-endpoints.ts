@@ -8,9 +8,14 @@ import {
   InvocationActions,
   InvocationDetail,
   InvocationList,
-  TargetHistory,
 } from "../invocation.ts";
 import { InvocationMisses } from "../invocation-misses.ts";
+import {
+  InvocationTargets,
+  TargetHistory,
+  TargetState,
+  TestAttempts,
+} from "../invocation-targets.ts";
 import {
   LogEvent,
   LogIndex,
@@ -23,6 +28,7 @@ import { ChromeTrace } from "../trace-events.ts";
 
 /** A tool's own id names an invocation within its project. */
 const project = z.string().default("default");
+const label = z.string().min(1).max(1_000);
 
 /** Invocations of build tools. */
 export const invocationEndpoints = {
@@ -103,18 +109,47 @@ export const invocationEndpoints = {
     limit: "searches",
     answer: json(InvocationMisses),
   }),
+  invocationTargets: endpoint({
+    method: "GET",
+    path: "/invocations/:invocation/targets",
+    right: rightAt("project", "read"),
+    mayLag: true,
+    summary:
+      "Its targets with their states, the worst first: those of its build events, and those that its actions name; each with its states in at most 10 earlier builds of the project, those of the same command first. `text` is a part of the label or the kind.",
+    query: z.object({
+      project,
+      state: TargetState.optional(),
+      text: z.string().max(1_000).optional(),
+      after: z.string().optional(),
+      limit: z.coerce.number().int().min(1).max(500).default(200),
+    }),
+    limit: "searches",
+    answer: json(InvocationTargets),
+  }),
+  invocationTests: endpoint({
+    method: "GET",
+    path: "/invocations/:invocation/tests",
+    right: rightAt("project", "read"),
+    mayLag: true,
+    summary:
+      "The attempts of a test by its actions (mnemonic `TestRunner`): run and shard by the variables of the command (`TEST_RUN_NUMBER`, `TEST_SHARD_INDEX`, `TEST_TOTAL_SHARDS`), attempts by the order of the requests. At most 500 actions are read.",
+    query: z.object({ project, label }),
+    limit: "searches",
+    answer: json(TestAttempts),
+  }),
   targetHistory: endpoint({
     method: "GET",
     path: "/target-history",
     right: rightAt("project", "read"),
     mayLag: true,
     summary:
-      "How a target went in the newest builds of a project that sent build events, at most 100, the newest first.",
+      "How a target went in the newest builds of a project, at most 100, the newest first: by build events, and by the actions that name the target.",
     query: z.object({
       project,
-      label: z.string().min(1).max(1_000),
+      label,
       limit: z.coerce.number().int().min(1).max(100).default(30),
     }),
+    limit: "searches",
     answer: json(TargetHistory),
   }),
   invocationLog: endpoint({

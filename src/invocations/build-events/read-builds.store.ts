@@ -138,32 +138,3 @@ export function readTests(
     `,
   );
 }
-
-const TargetInBuildRow = z.object({
-  invocation: z.string(),
-  commit: z.string().nullable(),
-  branch: z.string().nullable(),
-  at: z.date().transform((date) => date.toISOString()),
-  success: z.boolean().nullable(),
-  testStatus: z.string().nullable(),
-  durationMs: z.number().nullable(),
-});
-
-/** Returns how a target went in the newest builds of a project, the newest first. */
-export function targetHistory(
-  tx: Tx,
-  query: { readonly project: string; readonly label: string; readonly limit: number },
-): Promise<z.output<typeof TargetInBuildRow>[]> {
-  const { project, label, limit } = query;
-  return tx.many(
-    TargetInBuildRow,
-    sql`
-      select build.invocation, build.commit, build.branch, build.first_heard_at as at,
-        target.success, target.test_status as "testStatus", target.duration_ms as "durationMs"
-      from build_target as target
-      join build on build.project = target.project and build.invocation = target.invocation
-      where target.project = ${project} and target.label = ${label} and target.aspect = ''
-      order by build.first_heard_at desc, build.invocation limit ${limit}
-    `,
-  );
-}

@@ -81,14 +81,14 @@ test("lists at most 200 paths, and says that there are more", async () => {
   expect(found.isCut).toBe(true);
 });
 
-test("the same action has no differences, and one that differs only in its timeout lists none", async () => {
+test("the same action has no differences, and one that differs only in its timeout lists that", async () => {
   const one = await anAction(["x"], {});
   const longer = await anAction(["x"], {}, { timeoutSeconds: 9n });
 
   expect(await compareActions(store, one, one)).toMatchObject({ isSameAction: true });
   expect(await compareActions(store, one, longer)).toMatchObject({
     isSameAction: false,
-    command: [],
+    command: [{ part: "setting", name: "timeout", before: "1 s", after: "9 s" }],
     inputs: [],
   });
 });

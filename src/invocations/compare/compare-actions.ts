@@ -4,12 +4,13 @@ import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { readAction } from "../pages/read-command.ts";
 import { compareCommands } from "./compare-commands.ts";
+import { compareSettings } from "./compare-settings.ts";
 import { compareTrees } from "./compare-trees.ts";
 
 /** More differences than this of one kind are not listed. */
 const mostListed = 200;
 
-/** Compares two actions whose blobs are in the same store: their commands, and their input trees by path. */
+/** Compares two actions whose blobs are in the same store: their commands and settings, and their input trees by path. */
 export async function compareActions(
   blobs: BlobStore,
   before: Digest,
@@ -18,8 +19,14 @@ export async function compareActions(
   const nothing = { command: [], inputs: [], isCut: false, unreadable: null };
   if (digestKey(before) === digestKey(after)) return { isSameAction: true, ...nothing };
   const [old, now] = await Promise.all([readAction(blobs, before), readAction(blobs, after)]);
-  const command =
-    old.command === null || now.command === null ? [] : compareCommands(old.command, now.command);
+  const command = [
+    ...(old.command === null || now.command === null
+      ? []
+      : compareCommands(old.command, now.command)),
+    ...(old.settings === null || now.settings === null
+      ? []
+      : compareSettings(old.settings, now.settings)),
+  ];
   const unreadable: string[] = [];
   if (old.command === null || now.command === null)
     unreadable.push("The commands cannot be compared: they are no longer in the store.");

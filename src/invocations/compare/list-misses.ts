@@ -6,6 +6,7 @@ import type { Db } from "#db/db.ts";
 import { countActions, countsOf } from "../pages/count-actions.store.ts";
 import type { InvocationName } from "../pages/invocation-row.store.ts";
 import { listActions } from "../pages/list-actions.ts";
+import { readAction } from "../pages/read-command.ts";
 import { compareActions } from "./compare-actions.ts";
 import { earlierActions } from "./earlier-actions.ts";
 import { missReason } from "./miss-reason.ts";
@@ -66,10 +67,11 @@ async function missOf(
       sentence: "The farm knows no earlier action that made these outputs for this target.",
     };
   }
-  const differences = await compareActions(
-    blobs,
-    parseDigestKey(before.actionDigest),
-    parseDigestKey(request.actionDigest),
-  );
-  return { ...miss, before: before.executionId, ...missReason(differences, before.outcome) };
+  const digest = parseDigestKey(request.actionDigest);
+  const differences = await compareActions(blobs, parseDigestKey(before.actionDigest), digest);
+  const { settings } = differences.isSameAction
+    ? await readAction(blobs, digest)
+    : { settings: null };
+  const reason = missReason(differences, before.outcome, settings?.doNotCache);
+  return { ...miss, before: before.executionId, ...reason };
 }

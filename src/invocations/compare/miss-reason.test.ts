@@ -45,13 +45,29 @@ test.each([
     sentence: /^2 or more input files differ, and argument 2 differs\.$/,
   },
   {
+    differences: { ...none, isSameAction: true },
+    outcome: "succeeded",
+    doNotCache: true,
+    reason: "not cacheable",
+    sentence: /forbids caching/,
+  },
+  {
+    differences: {
+      ...none,
+      command: [{ part: "setting" as const, name: "timeout", before: "1.00 s", after: null }],
+    },
+    outcome: "succeeded",
+    reason: "command",
+    sentence: /^The timeout differs\.$/,
+  },
+  {
     differences: { ...none, unreadable: "They are gone." },
     outcome: "succeeded",
     reason: "unknown",
     sentence: /^They are gone\.$/,
   },
-])("the reason is $reason: $sentence", ({ differences, outcome, reason, sentence }) => {
-  const found = missReason(differences, outcome);
+])("the reason is $reason: $sentence", ({ differences, outcome, doNotCache, reason, sentence }) => {
+  const found = missReason(differences, outcome, doNotCache);
 
   expect(found.reason).toBe(reason);
   expect(found.sentence).toMatch(sentence);

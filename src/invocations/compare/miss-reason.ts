@@ -9,14 +9,24 @@ const mostPaths = 5;
  * Returns why an action was not found in the cache, from what differs from the last action that made the same outputs.
  *
  * @param outcome how the earlier action ended
+ * @param doNotCache whether the action forbids that its result is kept
  */
-export function missReason(differences: ActionDifferences, outcome: string | null): Why {
+export function missReason(
+  differences: ActionDifferences,
+  outcome: string | null,
+  doNotCache = false,
+): Why {
   const { command, inputs, isCut, isSameAction, unreadable } = differences;
   if (isSameAction) {
+    if (doNotCache)
+      return why(
+        "not cacheable",
+        "The same action was executed before, and it forbids caching: its result is never kept.",
+      );
     return outcome === "succeeded"
       ? why(
           "not kept",
-          "The same action succeeded before: its result was removed, may not be cached, or belongs to another trust domain.",
+          "The same action succeeded before: its result was removed, was not requested from the cache, or belongs to another trust domain.",
         )
       : why(
           "failed before",
@@ -47,6 +57,8 @@ function partsOf(command: readonly CommandDifference[]): string {
         return `platform property ${name}`;
       case "working directory":
         return "the working directory";
+      case "setting":
+        return settingText[name] ?? `the setting ${name}`;
     }
   });
   const more = command.length - names.length;
@@ -54,6 +66,14 @@ function partsOf(command: readonly CommandDifference[]): string {
   const last = all.at(-1) ?? "";
   return all.length === 1 ? `${last} differs` : `${all.slice(0, -1).join(", ")} and ${last} differ`;
 }
+
+/** The settings of an action, as a sentence names them. */
+const settingText: Readonly<Record<string, string>> = {
+  timeout: "the timeout",
+  "do not cache": "the permission to cache",
+  salt: "the salt",
+  outputs: "the list of outputs",
+};
 
 function capital(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);

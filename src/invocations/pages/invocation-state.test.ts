@@ -77,8 +77,13 @@ test.each([
     state: "running",
   },
   {
-    what: "closed a connection and still sends events",
+    what: "closed all connections without the end of its events",
     facts: { ...facts, lastSeenAt: ago(0.01), leftAt: ago(0), exit: null },
+    state: "over",
+  },
+  {
+    what: "sends events again on a new connection",
+    facts: { ...facts, lastSeenAt: ago(0), leftAt: ago(0.01), exit: null },
     state: "running",
   },
 ])("an invocation that $what is $state", ({ facts: known, state }) => {

@@ -23,8 +23,8 @@ interface InvocationFacts {
 /**
  * Returns the state of an invocation.
  *
- * Only build events report its end. A tool without them counts as running while it calls and waits. It is over when its
- * connections have closed, or some time after its last call, whatever the results of its actions.
+ * Only build events report its end. A tool without that report counts as running while it calls and waits. It is over
+ * when its connections have closed, or some time after its last call, whatever the results of its actions.
  */
 export function invocationState(
   { lastSeenAt, cancelledAt, leftAt, counts, exit }: InvocationFacts,
@@ -36,11 +36,9 @@ export function invocationState(
   }
   if (cancelledAt !== null) return "cancelled";
   if (counts.queued + counts.executing > 0) return "running";
+  if (leftAt !== null && leftAt >= lastSeenAt) return "over";
   const quietFor = now.getTime() - lastSeenAt.getTime();
-  if (exit === undefined) {
-    const hasLeft = leftAt !== null && leftAt >= lastSeenAt;
-    return quietFor < overMs && !hasLeft ? "running" : "over";
-  }
+  if (exit === undefined) return quietFor < overMs ? "running" : "over";
   if (quietFor < quietMs) return "running";
   return quietFor < silentMs ? "silent" : "over";
 }

@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { ExecutionDetail } from "#api/execution.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { showableArguments, showableVariables } from "#core/hide-secrets.ts";
@@ -20,25 +21,54 @@ const mostBytes = 4 * 1024 * 1024;
 interface ReadAction {
   readonly inputRoot: string | null;
   readonly command: ExecutionDetail["command"];
+  readonly settings: ActionSettings | null;
+}
+
+/** What belongs to the digest of an action, besides its inputs, its command line and its platform. */
+export interface ActionSettings {
+  /** Null: the action sets none. */
+  readonly timeoutMs: number | null;
+  readonly doNotCache: boolean;
+  /** The hash of the salt, which separates results that must not be shared; null without one. */
+  readonly saltHash: string | null;
+  /** Null when the command is not in the store. */
+  readonly outputs: readonly string[] | null;
 }
 
 export async function readAction(blobs: BlobStore, digest: Digest): Promise<ReadAction> {
   const by = functionOf(digest);
   try {
     const action = await messageOf(blobs, digest, (bytes) => fromBinary(ActionSchema, bytes));
-    if (action === undefined) return { inputRoot: null, command: null };
+    if (action === undefined) return { inputRoot: null, command: null, settings: null };
     const inputRoot = fromDigestMessage(action.inputRootDigest, "the input root", by);
+    const command = await commandMessage(blobs, action, by);
     return {
       inputRoot: digestKey(inputRoot),
-      command: await commandOf(blobs, action, by),
+      command: command === undefined ? null : showableCommand(command, action),
+      settings: settingsOf(action, command),
     };
   } catch (reason) {
     // An unreadable action cannot be shown; the other facts can.
     if (reason instanceof Fault && reason.code === "invalid_argument") {
-      return { inputRoot: null, command: null };
+      return { inputRoot: null, command: null, settings: null };
     }
     throw reason;
   }
+}
+
+function settingsOf(action: Action, command: Command | undefined): ActionSettings {
+  const { doNotCache, salt, timeout } = action;
+  return {
+    timeoutMs:
+      timeout === undefined ? null : Number(timeout.seconds) * 1_000 + timeout.nanos / 1_000_000,
+    doNotCache,
+    saltHash: salt.length === 0 ? null : digestOf(salt).hash,
+    outputs: command === undefined ? null : outputsOf(command),
+  };
+}
+
+function outputsOf({ outputPaths, outputFiles, outputDirectories }: Command): string[] {
+  return [...outputPaths, ...outputFiles, ...outputDirectories].toSorted();
 }
 
 /** Returns a text that is equal for actions that make the same outputs; undefined when its blobs cannot be read. */
@@ -50,8 +80,7 @@ export async function outputsOfAction(
     const action = await messageOf(blobs, digest, (bytes) => fromBinary(ActionSchema, bytes));
     const command = action && (await commandMessage(blobs, action, functionOf(digest)));
     if (command === undefined) return undefined;
-    const { outputPaths, outputFiles, outputDirectories } = command;
-    return JSON.stringify([...outputPaths, ...outputFiles, ...outputDirectories].toSorted());
+    return JSON.stringify(outputsOf(command));
   } catch (reason) {
     if (reason instanceof Fault && reason.code === "invalid_argument") return undefined;
     throw reason;
@@ -67,13 +96,7 @@ function commandMessage(
   return messageOf(blobs, digest, (bytes) => fromBinary(CommandSchema, bytes));
 }
 
-async function commandOf(
-  blobs: BlobStore,
-  action: Action,
-  by: ReturnType<typeof functionOf>,
-): Promise<ExecutionDetail["command"]> {
-  const command = await commandMessage(blobs, action, by);
-  if (command === undefined) return null;
+function showableCommand(command: Command, action: Action): ExecutionDetail["command"] {
   return {
     arguments: showableArguments(command.arguments),
     environment: showableVariables(namesAndValues(command.environmentVariables)),

@@ -35,13 +35,15 @@ export async function readExecution(
     finished?.result === undefined
       ? []
       : executionOutputs(finished.result, functionOf(view.actionDigest));
+  const { command, inputRoot } = await readAction(blobsOf(view.project), view.actionDigest);
   const { domain, sizeClass, priority, timeoutMs, expectedDurationMs, state, worker } = terms;
   return {
     id,
     project: view.project,
     domain,
     actionDigest: digestKey(view.actionDigest),
-    ...(await readAction(blobsOf(view.project), view.actionDigest)),
+    inputRoot,
+    command,
     state,
     worker,
     sizeClass,

@@ -37,6 +37,11 @@ interface BuildEventServiceParts {
     context: CallContext,
     projectId: string,
   ) => Promise<{ readonly project: string; readonly principal: string }>;
+  /**
+   * Records the connection of a stream: when the last one of an invocation closes without the end of its events, its
+   * tool has left.
+   */
+  readonly heard?: (teller: BuildTeller, peer: string) => void;
   /** Stores the content of an event as a blob of the project. */
   readonly keepBlob: (
     context: CallContext,
@@ -110,6 +115,7 @@ async function* publishStream(
       if (stream === undefined) {
         const id = streamIn(first?.orderedBuildEvent?.streamId);
         const teller = await tellerOf(id, first?.projectId ?? "", context, parts);
+        parts.heard?.(teller, context.peer);
         noting = setInterval(() => void note(teller, parts), noteEveryMs);
         stream = { id, teller };
       }

@@ -10,7 +10,6 @@ import { ExecutionId } from "#execution/execution.ts";
 import { confirmationWaitMs } from "#execution/finishing/until-cancelled.ts";
 import { readBuild } from "#invocations/build-events/build.store.ts";
 import { printedLog } from "#invocations/build-events/build-log.store.ts";
-import { targetHistory } from "#invocations/build-events/read-builds.store.ts";
 import { cancelInvocation } from "#invocations/cancel-invocation.ts";
 import { listMisses } from "#invocations/compare/list-misses.ts";
 import { executionsOfInvocation } from "#invocations/operation.store.ts";
@@ -21,6 +20,9 @@ import { invocationList } from "#invocations/pages/list-invocations.ts";
 import { readInvocation } from "#invocations/pages/read-invocation.ts";
 import { oldestOpenExecutions } from "#invocations/pages/requested-by.store.ts";
 import { invocationWaiting } from "#invocations/pages/why-waiting.ts";
+import { listTargets } from "#invocations/targets/list-targets.ts";
+import { listTestAttempts } from "#invocations/targets/list-test-attempts.ts";
+import { targetHistory } from "#invocations/targets/target-history.ts";
 import type { Ticket } from "../change-feed.ts";
 import { eventStream } from "../http/event-stream.ts";
 import { logAnswer } from "../http/log-answer.ts";
@@ -123,6 +125,20 @@ export function invocationHandlers(
       const { after, limit } = query;
       const blobs = blobsOf(address.project);
       return listMisses({ db, blobs }, address, { after, limit });
+    },
+
+    async invocationTargets({ params, query, reads }) {
+      const address = addressOf(params, query);
+      found(await invocationRow(reads, address), describe(address));
+      const { state, text, after, limit } = query;
+      return listTargets(reads, address, { state, text, after, limit });
+    },
+
+    async invocationTests({ params, query, reads }) {
+      const address = addressOf(params, query);
+      found(await invocationRow(reads, address), describe(address));
+      const blobs = blobsOf(address.project);
+      return listTestAttempts({ db: reads, blobs }, address, query.label);
     },
 
     async targetHistory({ query, reads }) {

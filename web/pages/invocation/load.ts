@@ -59,11 +59,39 @@ export const missesQuery = ({ id, project }: InvocationAddress) =>
     getNextPageParam: (last) => last.next ?? undefined,
   });
 
-export const targetHistoryQuery = (project: string, label: string) =>
+/** Targets change with the counts of the build, which are requested more often. */
+const targetsRefetchMs = 5_000;
+const targetsPerPage = 200;
+
+export const targetsQuery = ({ id, project, state }: InvocationDetail, text: string) =>
+  infiniteQueryOptions({
+    queryKey: ["invocation", project, id, "targets", text],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => {
+      const query = {
+        project,
+        limit: targetsPerPage,
+        text: text === "" ? undefined : text,
+        after: pageParam,
+      };
+      const params = { invocation: id };
+      return call(invocationEndpoints.invocationTargets, { params, query }, signal);
+    },
+    getNextPageParam: (last) => last.next ?? undefined,
+    refetchInterval: state === "running" ? targetsRefetchMs : false,
+    // The last list stays until the next one arrives, because a page that jumps is hard to read.
+    placeholderData: keepPreviousData,
+  });
+
+export const testsQuery = ({ id, project }: InvocationAddress, label: string) =>
   queryOptions({
-    queryKey: ["target-history", project, label],
+    queryKey: ["invocation", project, id, "tests", label],
     queryFn: ({ signal }) =>
-      call(invocationEndpoints.targetHistory, { query: { project, label, limit: 30 } }, signal),
+      call(
+        invocationEndpoints.invocationTests,
+        { params: { invocation: id }, query: { project, label } },
+        signal,
+      ),
   });
 
 const actionsPerPage = 500;

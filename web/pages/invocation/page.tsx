@@ -65,8 +65,8 @@ export function InvocationPage() {
         ))}
       </div>
       <div className={`invocation-body view-${view}`}>
-        {view === "targets" && invocation.events !== null ? (
-          <TargetsView events={invocation.events} project={invocation.project} />
+        {view === "targets" ? (
+          <TargetsView invocation={invocation} />
         ) : view === "options" && invocation.events !== null ? (
           <OptionsView events={invocation.events} />
         ) : view === "log" ? (
@@ -101,11 +101,11 @@ export function InvocationPage() {
 }
 
 /**
- * Only a tool that sends build events has reported targets, options and output. The first one is shown at first: a build
+ * Only a tool that sends build events has reported options and output. The first one is shown at first: a build
  * that failed without a failed action opens on its targets.
  */
 function viewsOf({ counts, events, state }: InvocationDetail): readonly InvocationView[] {
-  if (events === null) return ["actions", "timing", "cache"];
+  if (events === null) return ["actions", "targets", "timing", "cache"];
   if (state !== "failed" || counts.failed > 0 || events.targets.length === 0)
     return invocationViews;
   return ["targets", ...invocationViews.filter((view) => view !== "targets")];

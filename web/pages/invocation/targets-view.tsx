@@ -1,44 +1,42 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import type {
-  InvocationDetail,
-  InvocationState,
-  InvocationTarget,
-  InvocationTest,
-} from "#api/invocation.ts";
+import type { InvocationDetail, InvocationTarget, InvocationTest } from "#api/invocation.ts";
+import type { InvocationTargets, TargetOfInvocation } from "#api/invocation-targets.ts";
 import { durationText } from "../../parts/duration.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { shownText } from "../../parts/shown-text.ts";
-import { ToolStateIcon } from "../../parts/tool-state.tsx";
+import { ToolStateIcon, toolStateWords } from "../../parts/tool-state.tsx";
+import { ActionTests } from "./action-tests.tsx";
 import { BlobLinks } from "./blob-links.tsx";
-import { TargetHistory } from "./target-history.tsx";
+import { targetsQuery } from "./load.ts";
 import { TestLog } from "./test-log.tsx";
 
-/** The maximum number of lines in a page without virtual scrolling. */
-const mostShown = 1_000;
-
-/** Targets and tests as the tool reported them: failed ones first. */
-export function TargetsView({
-  events,
-  project,
-}: {
-  readonly events: NonNullable<InvocationDetail["events"]>;
-  readonly project: string;
-}) {
+/** Targets and tests, failed ones first: as the tool reported them, and as its actions name them. */
+export function TargetsView({ invocation }: { readonly invocation: InvocationDetail }) {
   const [text, setText] = useState("");
   const findBox = useRef<HTMLInputElement>(null);
   useHotkeys({ "/": () => findBox.current?.focus() });
-  const found = events.targets
-    .filter(({ label, kind }) => `${label} ${kind}`.toLowerCase().includes(text.toLowerCase()))
-    .toSorted((a, b) => rankOf(a) - rankOf(b) || (a.label < b.label ? -1 : 1));
-  const left = found.length - mostShown;
+  const query = useInfiniteQuery(targetsQuery(invocation, text));
+  const { data, error, isPlaceholderData } = query;
+  const [first] = data?.pages ?? [];
+  const targets = data?.pages.flatMap((page) => page.targets) ?? [];
+  const reported = new Map(
+    (invocation.events?.targets ?? []).map((target) => [target.label, target]),
+  );
   return (
-    <section aria-label="Targets and tests" className="view">
+    <section aria-label="Targets and tests" className="view" aria-busy={isPlaceholderData}>
       <div className="row actions-bar">
-        <span className="faint number">
-          {events.targets.length.toLocaleString("en")}
-          {events.moreTargets ? " and more" : ""} targets
-        </span>
+        {first === undefined ? null : (
+          <span className="faint number">
+            {countText(first.count, "target")}
+            {first.earlier.length === 0
+              ? ""
+              : `, each with its states in the ${countText(first.earlier.length, "build")} before this one, the oldest first`}
+          </span>
+        )}
         <span className="grow" />
         <SearchBox
           label="Filter targets"
@@ -48,46 +46,78 @@ export function TargetsView({
           onChange={setText}
         />
       </div>
-      {found.length === 0 ? (
+      {error === null ? null : (
+        <p role="alert" className="problem">
+          The targets could not be loaded: {error.message}
+        </p>
+      )}
+      {first === undefined || targets.length > 0 ? null : (
         <p className="faint center">
-          {events.targets.length === 0
-            ? "The build has sent no targets yet."
+          {text === ""
+            ? "The build has no targets: it has sent none, and no action names one."
             : "No target matches the filter."}
         </p>
-      ) : (
+      )}
+      {first === undefined || targets.length === 0 ? null : (
         <ul className="rows targets">
-          {found.slice(0, mostShown).map((target) => (
-            <TargetRow key={`${target.label} ${target.kind}`} target={target} project={project} />
+          {targets.map((target) => (
+            <TargetRow
+              key={`${target.label} ${target.aspect}`}
+              target={target}
+              reported={reported.get(nameOf(target))}
+              builds={first.earlier}
+              invocation={invocation}
+            />
           ))}
         </ul>
       )}
-      {left > 0 ? (
-        <p className="faint center">
-          {left.toLocaleString("en")} more match: make the filter narrower.
-        </p>
-      ) : null}
+      <MoreButton pages={query}>More targets</MoreButton>
     </section>
   );
 }
 
-function TargetRow({ target, project }: { target: InvocationTarget; project: string }) {
-  const { aborted, label, kind, outputs, tests, testStatus } = target;
-  const isBad = rankOf(target) < 2;
+interface TargetRowProps {
+  readonly target: TargetOfInvocation;
+  /** With its outputs and tests, if build events name it. */
+  readonly reported: InvocationTarget | undefined;
+  readonly builds: InvocationTargets["earlier"];
+  readonly invocation: InvocationDetail;
+}
+
+function TargetRow({ target, reported, builds, invocation }: TargetRowProps) {
+  const { aborted, durationMs, earlier, kind, label, state, testActions, testStatus } = target;
+  const { outputs = [], tests = [] } = reported ?? {};
+  const isBad = state === "failed" || state === "flaky";
+  const { project } = invocation;
   return (
     <li>
-      <ToolStateIcon state={stateOf(target)} />
+      <ToolStateIcon state={state} />
       <span className="what">
-        <span className="main">{shownText(label)}</span>
-        <span className="faint">{shownText(aborted === null ? kind : `${kind} · ${aborted}`)}</span>
+        {target.aspect === "" ? (
+          <Link
+            className="main"
+            to="/targets"
+            search={{ label, ...(project === "default" ? {} : { project }) }}
+          >
+            {shownText(label)}
+          </Link>
+        ) : (
+          <span className="main">{shownText(nameOf(target))}</span>
+        )}
+        <span className="faint">
+          {[kind, aborted ?? "", actionsText(target)]
+            .filter((part) => part !== "")
+            .map(shownText)
+            .join(" · ")}
+        </span>
       </span>
+      <EarlierStates states={earlier} builds={builds} />
       {testStatus === null ? (
         <span />
       ) : (
         <span className={`badge ${statusClass(testStatus)}`}>{wordsOf(testStatus)}</span>
       )}
-      <span className="number right">
-        {target.durationMs === null ? "" : durationText(target.durationMs)}
-      </span>
+      <span className="number right">{durationMs === null ? "" : durationText(durationMs)}</span>
       {isBad ? <TestLog tests={tests} label={label} /> : null}
       {tests.length === 0 && outputs.length === 0 ? null : (
         <details className="target-more" open={isBad && tests.length > 0}>
@@ -99,8 +129,40 @@ function TargetRow({ target, project }: { target: InvocationTarget; project: str
           <BlobLinks files={outputs} />
         </details>
       )}
-      <TargetHistory project={project} label={label} />
+      {tests.length > 0 || testActions === 0 ? null : (
+        <ActionTests invocation={invocation} label={label} count={testActions} />
+      )}
     </li>
+  );
+}
+
+/** The states of a target in earlier builds, the oldest first: a cell for each build, empty where it was not built. */
+function EarlierStates(props: {
+  readonly states: TargetOfInvocation["earlier"];
+  readonly builds: InvocationTargets["earlier"];
+}) {
+  const cells = props.states
+    .map((state, index) => ({ state, build: props.builds[index] }))
+    .toReversed();
+  const words = cells.map(({ state }) => (state === null ? "not built" : toolStateWords[state]));
+  if (cells.length === 0) return <span />;
+  return (
+    <span
+      className="earlier-states"
+      role="img"
+      aria-label={`In earlier builds: ${words.join(", ")}`}
+    >
+      {cells.map(({ state, build }) => (
+        <span
+          key={build?.invocation}
+          title={shownText(
+            `${state === null ? "not" : toolStateWords[state]} in build ${(build?.commit ?? build?.invocation ?? "").slice(0, 8)}`,
+          )}
+        >
+          {state === null ? null : <ToolStateIcon state={state} silent />}
+        </span>
+      ))}
+    </span>
   );
 }
 
@@ -156,18 +218,20 @@ function testsText(tests: readonly InvocationTest[]): string {
     .join(" ");
 }
 
-/** Failed, flaky, not ended, successful. */
-function rankOf({ aborted, success, testStatus }: InvocationTarget): number {
-  if (success === false || (testStatus !== null && statusClass(testStatus) === "is-failed"))
-    return 0;
-  if (testStatus === "FLAKY") return 1;
-  return success === null && aborted === null ? 2 : 3;
+/** The name under which build events list it. */
+function nameOf({ aspect, label }: Pick<TargetOfInvocation, "aspect" | "label">): string {
+  return aspect === "" ? label : `${label} (${aspect})`;
 }
 
-function stateOf(target: InvocationTarget): InvocationState {
-  if (rankOf(target) === 0) return "failed";
-  if (target.success !== null) return "succeeded";
-  return target.aborted === null ? "running" : "cancelled";
+/** Counts its actions: `3 executed, 12 from the cache`. */
+function actionsText({ executed, hits, failed }: TargetOfInvocation): string {
+  return [
+    executed > 0 ? `${executed.toLocaleString("en")} executed` : "",
+    failed > 0 ? `${failed.toLocaleString("en")} failed` : "",
+    hits > 0 ? `${hits.toLocaleString("en")} from the cache` : "",
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
 }
 
 function statusClass(status: string): string {
