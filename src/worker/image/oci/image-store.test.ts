@@ -1,6 +1,6 @@
 import { createHash, sign as cryptoSign, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,6 +13,8 @@ import { SigstoreForTests } from "#images/sigstore.fixture.ts";
 import { ImageStore } from "./image-store.ts";
 
 const blobs = new Map<string, Buffer>();
+/** The blobs of which the next answer has other bytes. */
+const spoiled = new Set<string>();
 /** The passwords that the registry accepts; absent: all may pull. */
 let passwords: readonly string[] | undefined;
 const basic = (password: string) => `Basic ${Buffer.from(`me:${password}`).toString("base64")}`;
@@ -22,7 +24,7 @@ const server = createServer((request, response) => {
   if (passwords?.every((each) => request.headers.authorization !== basic(each)))
     response.writeHead(401, { "www-authenticate": "Basic realm=x" }).end();
   else if (bytes === undefined) response.writeHead(404).end();
-  else response.end(bytes);
+  else response.end(spoiled.delete(name) ? Buffer.alloc(bytes.length, "x") : bytes);
 });
 let host: string;
 let directory: string;
@@ -44,6 +46,7 @@ async function openStore(storeBytes: number, keys = ""): Promise<ImageStore> {
     credentials: new Map(),
     fetch,
     architecture: process.arch,
+    pauseMs: () => 1,
   });
   const limits = { bytes: 10_000_000, entries: 1_000, storeBytes };
   return ImageStore.open(directory, client, limits, await readSignaturePolicy(keys));
@@ -135,6 +138,25 @@ test("an image in use stays, however full the store is, and is removed when it i
   await store.trim(Date.now());
   expect(readdirSync(join(directory, "roots"))).toEqual([]);
   expect(readdirSync(join(directory, "layers"))).toEqual([]);
+});
+
+test("a layer whose bytes are wrong is unpacked anew, one that is hostile fails the image, and nothing is left of both", async () => {
+  const store = await openStore(1_000_000);
+  const name = image("good", "spoiled");
+  spoiled.add(layersOf(name)[1] ?? "");
+  const hostile = buildImage([tarOf([{ path: "fine" }]), tarOf([{ path: "../outside" }])]);
+  for (const [digest, bytes] of hostile.blobs) blobs.set(digest, bytes);
+  blobs.set(hostile.digest, hostile.manifest);
+
+  const used = await store.use(name);
+  expect(readFileSync(join(used.root, "spoiled"), "utf8")).toMatch(/^spoiled/);
+  used.release();
+  await expect(store.use(`${host}/store/image@${hostile.digest}`)).rejects.toThrow("`..`");
+
+  expect(spoiled.size).toBe(0);
+  expect(readdirSync(join(directory, "temp"))).toEqual([]);
+  // The layers that were right are kept.
+  expect(readdirSync(join(directory, "layers"))).toHaveLength(3);
 });
 
 test("the standing of the store counts images and their layers once", async () => {

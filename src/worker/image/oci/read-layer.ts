@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, fchmodSync, futimesSync, openSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, futimesSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -21,6 +21,18 @@ const longestHeader = 64 * 1024;
 
 /** Of all paths and targets of links in a layer, which are in memory together. */
 const mostNameBytes = 64 * 1024 * 1024;
+
+/** The bits that new files of this process do not get. `process.umask()` would change it for a moment, for all threads. */
+const ownMask = readOwnMask();
+
+function readOwnMask(): number {
+  try {
+    const status = readFileSync("/proc/self/status", "utf8");
+    return Number.parseInt(/^Umask:\s*([0-7]+)$/m.exec(status)?.[1] ?? "777", 8);
+  } catch {
+    return 0o777;
+  }
+}
 
 const whiteoutPrefix = ".wh.";
 const opaqueName = ".wh..wh..opq";
@@ -286,7 +298,7 @@ class LayerReader {
       this.#guarded(entry, () => {
         giveOpenFileToJobs(file);
         // Otherwise the file has its mode since it was made.
-        if ((mode & process.umask()) !== 0) fchmodSync(file, mode);
+        if ((mode & ownMask) !== 0) fchmodSync(file, mode);
         futimesSync(file, mtimeOf(entry), mtimeOf(entry));
         this.#close();
       }),
