@@ -214,6 +214,11 @@ export class ActionExecutor {
       );
     };
     const directory = join(places.root, workingDirectory);
+    // Before the process starts: what it has written must not count as present before.
+    const diskQuota = await diskQuotaFor(
+      [root.made, temp, home, ...(services === undefined ? [] : [services.directory])],
+      limits.diskBytes,
+    );
     waiting?.assertReady();
     const judge = request.rules === undefined ? undefined : new LogJudge(request.rules);
     // The last check: from here to the start of the process, only its pipes are awaited.
@@ -234,10 +239,7 @@ export class ActionExecutor {
       scratch,
       logLimitBytes: this.#settings.logLimitBytes,
       timeoutMs: request.timeoutMs,
-      diskQuota: await diskQuotaFor(
-        [root.made, temp, home, ...(services === undefined ? [] : [services.directory])],
-        limits.diskBytes,
-      ),
+      diskQuota,
       killGraceMs: this.#settings.killGraceMs,
       stop: watch.stop,
       started: watch.started,
