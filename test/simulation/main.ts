@@ -15,21 +15,23 @@ export interface Search {
   readonly absent: readonly string[];
 }
 
-const usage = `npx tsx test/simulation/main.ts [--from SEED] [--count SEEDS] [--bug NAME] [--trace]
-  runs seeds, one after the other; writes a line of JSON for each, and with --trace all that happens
-npx tsx test/simulation/main.ts --search [--part N/OF] [--most SEEDS] [--bug NAME]
-  looks for each planted bug, or for one, in at most so many seeds
+const usage = `npx tsx test/simulation/main.ts [--first SEED] [--from SEED] [--count SEEDS] [--bug NAME] [--trace]
+  runs seeds, one after the other, --first before the others; writes a line of JSON for each, and with --trace all that happens
+npx tsx test/simulation/main.ts --search [--search-from SEED] [--part N/OF] [--most SEEDS] [--bug NAME]
+  looks for each planted bug, or for one, in at most so many seeds; with --count, it runs seeds first
 `;
 
 /** One process of a simulation. */
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
+      first: { type: "string" },
       from: { type: "string", default: "1" },
-      count: { type: "string", default: "1" },
+      count: { type: "string" },
       bug: { type: "string" },
       trace: { type: "boolean", default: false },
       search: { type: "boolean", default: false },
+      "search-from": { type: "string" },
       part: { type: "string", default: "0/1" },
       most: { type: "string", default: "60" },
       help: { type: "boolean", default: false },
@@ -48,15 +50,20 @@ async function main(): Promise<number> {
   const write = (line: string) => process.stdout.write(`${line}\n`);
   const simulator = await openSimulator();
   const from = Number(values.from);
+  const count = Number(values.count ?? (values.search ? 0 : 1));
+  // A bug is planted in seeds only when there is no search.
+  const planted = values.search ? undefined : bug;
+  const seeds = Array.from({ length: count }, (_, at) => from + at);
+  if (values.first !== undefined) seeds.unshift(Number(values.first));
+  for (const seed of seeds)
+    write(JSON.stringify(await simulator.run(seed, planted, values.trace ? write : undefined)));
   if (values.search) {
+    const searchFrom = Number(values["search-from"] ?? from);
     const [part = 0, of = 1] = values.part.split("/").map(Number);
     const wanted = bug === undefined ? plantedBugs.filter((_, n) => n % of === part) : [bug];
     for (const each of wanted)
-      write(JSON.stringify(await search(simulator, each, from, Number(values.most))));
-    return 0;
+      write(JSON.stringify(await search(simulator, each, searchFrom, Number(values.most))));
   }
-  for (let seed = from; seed < from + Number(values.count); seed++)
-    write(JSON.stringify(await simulator.run(seed, bug, values.trace ? write : undefined)));
   return 0;
 }
 
