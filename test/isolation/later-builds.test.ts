@@ -31,7 +31,7 @@ const stays = {
 };
 const later = {
   commands: trying([
-    `seen=$(ls -A ${places} 2>/dev/null | sort); echo "$seen" > seen; find / -xdev -name stayed 2>/dev/null >> seen || :`,
+    `seen=$(ls -A ${places} 2>/dev/null | grep -v "^grange-" | sort); echo "$seen" > seen; find / -xdev -name stayed 2>/dev/null >> seen || :`,
     "sh -lc : >> seen 2>&1; bash -ic : </dev/null >> seen 2>/dev/null || :; cat $HOME/.profile $HOME/.bashrc >> seen 2>/dev/null || :",
     "cat source.txt > out; mount | grep -c tmpfs >> seen; cat seen",
   ]),

@@ -51,12 +51,11 @@ async function withRealTools(farm: PoisonFarm): Promise<Row[]> {
   const absent = allTools.filter(({ need }) => need.missing !== undefined);
   const attempts: Attempt[] = [];
   for (const tool of installed) {
-    for (const attacker of attackers) {
-      const fell = await poisonWithTool(farm, tool, attacker);
-      attempts.push({ name: `${tool.name}, ${attacker}`, fell });
-    }
+    const fallen = await poisonWithTool(farm, tool);
+    for (const attacker of attackers)
+      attempts.push({ name: `${tool.name}, ${attacker}`, fell: fallen[attacker] });
   }
-  const how = `the attacker builds first, then the CI; tools: ${installed.map(({ name }) => name).join("; ")}`;
+  const how = `each attacker builds first, then the CI; tools: ${installed.map(({ name }) => name).join("; ")}`;
   const missing = absent.map(({ name, need }) => `${name} (${need.missing})`).join("; ");
   return [
     rowOf(

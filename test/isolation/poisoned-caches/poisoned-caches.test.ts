@@ -31,11 +31,9 @@ const tools = testedTools.filter(({ name }) =>
 );
 
 describe.each(tools.map((tool) => [tool.name, tool] as const))("the real %s", (_, tool) => {
-  test.each(attackers)(
-    "a protected build takes nothing from a %s",
-    needs(curl, tool.need),
-    async (who) => {
-      expect(await poisonWithTool(farm, tool, who)).toEqual([]);
-    },
-  );
+  test("a protected build takes nothing from any attacker", needs(curl, tool.need), async () => {
+    expect(await poisonWithTool(farm, tool)).toEqual(
+      Object.fromEntries(attackers.map((attacker) => [attacker, []])),
+    );
+  });
 });

@@ -2,43 +2,51 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolDriver } from "../../build-tools/caches/tool-driver.ts";
-import type { Attacker, PoisonFarm } from "./poison-farm.ts";
+import type { Access, Attacker, PoisonFarm } from "./poison-farm.ts";
+
+/** What went wrong, for each attacker; empty lists if the cache held. */
+type Fallen = Readonly<Record<Attacker, readonly string[]>>;
 
 /**
- * Builds the same workspace with the real tool, first as an attacker and then as the CI of the protected branch.
+ * Builds the same workspace with the real tool, first as each attacker and then as the CI of the protected branch.
  *
- * Returns what went wrong. The CI must build everything itself, with the right outputs, and be given its own results
- * afterwards. A pull request must be given its own results, which shows that its entries were under the same keys.
+ * The CI must build everything itself, with the right outputs, and be given its own results afterwards. A pull request
+ * must be given its own results, which shows that its entries were under the same keys. The other attackers must store
+ * nothing. They build first, so what the CI is given would be the pull request's.
  */
 export async function poisonWithTool(
   { attackers, ci, entries, clear }: PoisonFarm,
   tool: ToolDriver,
-  attacker: Attacker,
-): Promise<string[]> {
+): Promise<Fallen> {
   const dir = await mkdtemp(join(tool.root ?? tmpdir(), "grange-poison-"));
+  const build = ({ cache, token }: Access) => tool.build(dir, cache, token);
+  const withoutRights = async (attacker: Attacker): Promise<string[]> => {
+    await clear();
+    await build(attackers[attacker]);
+    return (await entries()) > 0 ? ["entries were stored"] : [];
+  };
   try {
     await tool.prepare(dir);
-    const by = attackers[attacker];
+    const others = {
+      "other project": await withoutRights("other project"),
+      "expired job token": await withoutRights("expired job token"),
+    };
     const fell: string[] = [];
     await clear();
-    const attack = await tool.build(dir, by.cache, by.token);
-    if (attacker === "pull request") {
-      const again = await tool.build(dir, by.cache, by.token);
-      if (again.hits !== attack.misses || again.code !== 0) {
-        fell.push(`its own build was given ${again.hits} of ${attack.misses} parts: ${again.said}`);
-      }
-    } else if ((await entries()) > 0) {
-      fell.push("entries were stored");
+    const attack = await build(attackers["pull request"]);
+    const again = await build(attackers["pull request"]);
+    if (again.hits !== attack.misses || again.code !== 0) {
+      fell.push(`its own build was given ${again.hits} of ${attack.misses} parts: ${again.said}`);
     }
-    const first = await tool.build(dir, ci.cache, ci.token);
+    const first = await build(ci);
     if (first.code !== 0 || first.hits !== 0) {
       fell.push(`the CI was given ${first.hits} parts (code ${first.code}): ${first.said}`);
     }
-    const second = await tool.build(dir, ci.cache, ci.token);
+    const second = await build(ci);
     if (second.code !== 0 || second.hits !== first.misses || second.outputs !== first.outputs) {
       fell.push(`the CI was given ${second.hits} of its ${first.misses} parts: ${second.said}`);
     }
-    return fell;
+    return { ...others, "pull request": fell };
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
