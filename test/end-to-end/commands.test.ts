@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { Graph, GraphSummary, JobSummary, Run, SubmittedGraph } from "#api/graph.ts";
 import { Worker } from "#api/worker.ts";
@@ -15,7 +15,6 @@ const talk = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
 
 // Each command is a process, and one of them starts a database: this must also work on a slow
 // machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const definitions = {
   quick: `

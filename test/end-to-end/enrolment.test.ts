@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Caller, CreatedToken, GrantRule, Token } from "#api/access.ts";
 import { Worker } from "#api/worker.ts";
@@ -19,7 +19,6 @@ jobs:
 `;
 
 // Farms and workers start and end again and again, on whatever machine this is.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let farm: Farm;
 let repository: SampleRepository;

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { CreatedToken, Token } from "#api/access.ts";
 import { Collectors, CollectorView } from "#api/collector.ts";
@@ -17,7 +17,6 @@ import { testCertificate } from "../support/test-certificate.ts";
 // Workers, collectors and granaries as separate processes of a closed farm with TLS on its only port.
 
 // Each test starts one or two programs: this must also work on a slow machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const kinds = ["worker", "collector", "granary"] as const;
 type Kind = (typeof kinds)[number];

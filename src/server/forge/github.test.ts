@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ForgeExamination, ForgeRepositoryDetail } from "#api/forge.ts";
 import { GraphSummary } from "#api/graph.ts";
@@ -25,7 +25,6 @@ let server: RunningServer;
 let db: Db;
 
 // Several servers and real Git run at the same time, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "grange-github-"));

@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { ForgeRepositories, ForgeRepository, ForgeRepositoryDetail } from "#api/forge.ts";
 import { GraphSummary } from "#api/graph.ts";
@@ -18,7 +18,6 @@ let dataDir: string;
 let servers: RunningServer[];
 
 // Several servers and real Git run at the same time, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "grange-plain-git-"));
