@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 import { WholeFarmsFirst } from "./test/support/whole-farms-first.ts";
 
 /** Named by each project: named above them, too, it would be run once more. */
-const globalSetup = ["test/support/global-database.ts"];
+const globalSetup = ["test/support/global-setup.ts"];
 
 export default defineConfig({
   // Not below node_modules: jobs share that, and each change of it would be a new input.

@@ -10,7 +10,7 @@ const kept: Readonly<Record<string, string>> = {
   "bench/show/codebase/recipes.ts: openElsewhereStorage":
     "in the text of a file that a recipe writes",
   "bench/show/codebase/recipes.ts: triedKind": "in the text of a file that a recipe writes",
-  "test/support/global-database.ts: setup": "vitest calls it",
+  "test/support/global-setup.ts: setup": "vitest calls it",
   "test/support/whole-farms-first.ts: WholeFarmsFirst": "vitest.config.ts imports it",
 };
 

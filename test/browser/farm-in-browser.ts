@@ -1,17 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeEach } from "vitest";
 import { FakeFarm } from "../../web/dev/fake-farm.ts";
 import { type FakeServer, startFakeServer } from "../../web/dev/fake-server.ts";
 import { browserNeed, launchChromium } from "../support/chromium.ts";
 import { skipWithout } from "../support/needs/needs.ts";
-
-const script = new URL("../../scripts/page-bundles.mjs", import.meta.url).href;
-const { buildPages } = (await import(script)) as {
-  readonly buildPages: (outDir: string) => Promise<void>;
-};
+import { builtPages } from "../support/shared-resources.ts";
 
 interface FarmInBrowser {
   readonly farm: FakeFarm;
@@ -48,19 +41,17 @@ interface ServesPages {
 export async function pagesInBrowser<S extends ServesPages>(
   start: (pagesDirectory: string) => Promise<S>,
 ): Promise<{ readonly server: S; readonly open: FarmInBrowser["open"] }> {
-  const pagesDirectory = await mkdtemp(join(tmpdir(), "grange-pages-"));
   let browser: Browser | undefined;
   let server: S | undefined;
   afterAll(async () => {
     await browser?.close();
     await server?.stop();
-    await rm(pagesDirectory, { recursive: true, force: true });
   });
 
   const hasBrowser = browserNeed.missing === undefined;
   beforeEach((context) => skipWithout(context, browserNeed));
-  if (hasBrowser) await buildPages(pagesDirectory);
-  const running = await start(pagesDirectory);
+  // Without a browser, nothing asks for a page.
+  const running = await start(hasBrowser ? await builtPages() : import.meta.dirname);
   server = running;
   if (hasBrowser) browser = await launchChromium();
 

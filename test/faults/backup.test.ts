@@ -14,7 +14,7 @@ import { type Farm, startFarm } from "../support/farm.ts";
 import { farmDatabaseUrl } from "../support/farm-database-url.ts";
 import { grangeJson, runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
-import { sharedDatabaseServer } from "../support/shared-database.ts";
+import { sharedDatabaseServer } from "../support/shared-resources.ts";
 
 const definitions = `
 version: 1

@@ -10,7 +10,7 @@ import {
   type MountNamespace,
   mountNamespace,
 } from "../support/faulty-disk.ts";
-import { preparedCluster } from "../support/shared-database.ts";
+import { preparedCluster } from "../support/shared-resources.ts";
 
 /** A farm some of whose directories lie on disks that can fail. */
 export interface FarmOnFaultyDisks<Place extends string> {

@@ -3,7 +3,7 @@ import { afterAll } from "vitest";
 import type { Db } from "#db/db.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { databaseUrl, templateDatabase } from "./database-url.ts";
-import { sharedDatabaseServer } from "./shared-database.ts";
+import { sharedDatabaseServer } from "./shared-resources.ts";
 
 /**
  * An empty, migrated database on a real PostgreSQL, for one test file alone.

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { preparedCluster } from "./shared-database.ts";
+import { preparedCluster } from "./shared-resources.ts";
 
 /**
  * Puts a migrated database's files into a data directory that no server has used.

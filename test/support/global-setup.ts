@@ -9,57 +9,70 @@ import { migrate } from "#db/migrate.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { databaseUrl, templateDatabase } from "./database-url.ts";
 import { copyFiles } from "./prepared-cluster.ts";
-import { sharedDatabaseVariable } from "./shared-database.ts";
+import { type SharedResource, sharedResourcesVariable } from "./shared-resources.ts";
+
+const script = new URL("../../scripts/page-bundles.mjs", import.meta.url).href;
 
 /**
- * One PostgreSQL for the whole run, with a migrated template database, started when the first test needs it.
+ * Makes what the tests of a run share when the first of them needs it: a PostgreSQL with a migrated template database,
+ * and the built pages.
  *
- * The start takes several seconds, for which a test without a database should not wait. Test processes request it from
- * this process over HTTP (`shared-database.ts`).
+ * Each takes several seconds, for which a test without a database or a browser should not wait. Test processes request
+ * them from this process over HTTP (`shared-resources.ts`).
  */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  // Vitest calls this once for each of its projects; all of them use the first one's server.
-  if (process.env[sharedDatabaseVariable] !== undefined) return undefined;
-  const database = new SharedDatabase();
+  // Vitest calls this once for each of its projects; all of them use what the first one makes.
+  if (process.env[sharedResourcesVariable] !== undefined) return undefined;
+  const shared = new SharedByRun();
   const server = createServer((request, response) => {
-    const answer = request.url === "/cluster" ? database.cluster() : database.server();
-    answer.then(
+    shared.get((request.url ?? "").slice(1) as SharedResource).then(
       (text) => response.end(text),
       (cause: unknown) => response.writeHead(500).end(messageOf(cause)),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  process.env[sharedDatabaseVariable] =
+  process.env[sharedResourcesVariable] =
     `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   return async () => {
     server.close();
     server.closeAllConnections();
-    await database.remove();
+    await shared.remove();
   };
 }
 
-class SharedDatabase {
+class SharedByRun {
   readonly #folders: string[] = [];
   #cluster: Promise<string> | undefined;
+  #pages: Promise<string> | undefined;
   #server: Promise<{ url: string; own: EmbeddedPostgres | undefined }> | undefined;
 
-  /**
-   * Returns the directory of a stopped, migrated PostgreSQL; farms start with a copy of its files.
-   */
-  cluster(): Promise<string> {
+  get(resource: SharedResource): Promise<string> {
+    switch (resource) {
+      case "cluster":
+        return this.#preparedCluster();
+      case "server":
+        return this.#databaseServer();
+      case "pages":
+        this.#pages ??= this.#buildPages();
+        return this.#pages;
+    }
+  }
+
+  /** Returns the directory of a stopped, migrated PostgreSQL; farms start with a copy of its files. */
+  #preparedCluster(): Promise<string> {
     this.#cluster ??= this.#makeCluster();
     return this.#cluster;
   }
 
   /** Returns the URL of the server that holds the template. */
-  async server(): Promise<string> {
+  async #databaseServer(): Promise<string> {
     this.#server ??= this.#startServer();
     return (await this.#server).url;
   }
 
   async remove(): Promise<void> {
-    await this.#cluster?.catch(() => {});
+    await Promise.allSettled([this.#cluster, this.#pages]);
     const started = await this.#server?.catch(() => undefined);
     await started?.own?.stop();
     await Promise.all(this.#folders.map((each) => rm(each, { recursive: true, force: true })));
@@ -96,8 +109,17 @@ class SharedDatabase {
 
   async #startOwn(): Promise<EmbeddedPostgres> {
     const dataDir = await this.#makeFolder("pg");
-    await copyFiles(await this.cluster(), dataDir);
+    await copyFiles(await this.#preparedCluster(), dataDir);
     return startEmbeddedPostgres({ dataDir, unsafeFast: true });
+  }
+
+  async #buildPages(): Promise<string> {
+    const { buildPages } = (await import(script)) as {
+      readonly buildPages: (outDir: string) => Promise<void>;
+    };
+    const directory = join(await this.#makeFolder("pages"), "pages");
+    await buildPages(directory);
+    return directory;
   }
 
   async #makeFolder(name: string): Promise<string> {
