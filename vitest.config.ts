@@ -1,9 +1,18 @@
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
-import { WholeFarmsFirst } from "./test/support/whole-farms-first.ts";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { type DirectoryOfTests, projectOfDirectory } from "./scripts/test/project-of-directory.ts";
+import { LongFilesFirst } from "./test/support/long-files-first.ts";
 
 /** Named by each project: named above them, too, it would be run once more. */
 const globalSetup = ["test/support/global-setup.ts"];
+
+/** What runs in the checkout itself. */
+const inCheckout = {
+  // Modules keep no state outside what they open, so one process may run many files: most of their time was imports.
+  modules: { include: ["src/**/*.test.ts", "web/**/*.test.ts"], isolate: false, globalSetup },
+  whole: { include: ["test/**/*.test.ts"], globalSetup },
+};
 
 export default defineConfig({
   // Not below node_modules: jobs share that, and each change of it would be a new input.
@@ -14,7 +23,7 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 30_000 } },
-    sequence: { sequencer: WholeFarmsFirst },
+    sequence: { sequencer: LongFilesFirst },
     // What lands is not decided by unlucky moments of a shared machine; a test that needed
     // another try is named at the end of the run, to be put right.
     retry: process.env["CI"] === undefined ? 0 : 2,
@@ -23,18 +32,19 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     // Some workers of tests have no sandbox on purpose, and CI is root.
     env: { GRANGE_ALLOW_ROOT_JOBS: "1" },
-    projects: [
-      {
-        extends: true,
-        // Modules keep no state outside what they open, so one process may run many files: most of their time was imports.
-        test: {
-          name: "modules",
-          include: ["src/**/*.test.ts", "web/**/*.test.ts"],
-          isolate: false,
-          globalSetup,
-        },
-      },
-      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"], globalSetup } },
-    ],
+    projects: projects(process.env["GRANGE_TEST_GROUPS"]),
   },
 });
+
+/** Returns the two projects of the checkout, or one for each directory that `npm test` made for jobs. */
+function projects(groups: string | undefined): TestProjectInlineConfiguration[] {
+  if (groups === undefined)
+    return Object.entries(inCheckout).map(([name, test]) => ({
+      extends: true,
+      test: { name, ...test },
+    }));
+  const directories = JSON.parse(readFileSync(groups, "utf8")) as DirectoryOfTests[];
+  return directories.map((each) =>
+    projectOfDirectory(each, each.project === "modules" ? inCheckout.modules : inCheckout.whole),
+  );
+}

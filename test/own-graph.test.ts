@@ -5,6 +5,7 @@ import { readDefinitions } from "#definitions/read-definitions.ts";
 import { TemplateEvaluator } from "#definitions/template-evaluator.ts";
 import { compileGlobs } from "#git/glob.ts";
 import { testGroups } from "../scripts/test/test-groups.ts";
+import { longFiles } from "./support/long-files-first.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const evaluator = new TemplateEvaluator();
@@ -76,7 +77,7 @@ test.each([...testedFolders])("job %s declares the files that its tests name", (
 
 test("npm test runs each test file in one group, with the inputs of its job", () => {
   const groups = testGroups(jobs.map(({ name, definition }) => [name, definition]));
-  const runs = groups.flatMap(({ vitestArguments: [, project, ...paths] }) =>
+  const runs = groups.flatMap(({ project, paths }) =>
     project === "modules" ? ["src/", "web/"] : paths.map((path) => path.replace("*.test.ts", "")),
   );
   const testFiles = ["src", "web", "test"]
@@ -88,4 +89,11 @@ test("npm test runs each test file in one group, with the inputs of its job", ()
     ).length;
 
   expect(testFiles.filter((path) => timesRun(path) !== 1)).toEqual([]);
+});
+
+test("the files that run first exist", () => {
+  const exists = (path: string) =>
+    statSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
+
+  expect(longFiles.filter((path) => !exists(path))).toEqual([]);
 });

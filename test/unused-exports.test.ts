@@ -11,7 +11,8 @@ const kept: Readonly<Record<string, string>> = {
     "in the text of a file that a recipe writes",
   "bench/show/codebase/recipes.ts: triedKind": "in the text of a file that a recipe writes",
   "test/support/global-setup.ts: setup": "vitest calls it",
-  "test/support/whole-farms-first.ts: WholeFarmsFirst": "vitest.config.ts imports it",
+  "test/support/long-files-first.ts: LongFilesFirst": "vitest.config.ts imports it",
+  "scripts/test/project-of-directory.ts: projectOfDirectory": "vitest.config.ts imports it",
 };
 
 const files = execFileSync("git", ["ls-files", "src", "web", "test", "bench", "scripts", "bin"], {

@@ -1,4 +1,4 @@
-// Makes the directories in which `npm test` runs the tests, and prints them as JSON.
+// Makes the directories in which `npm test` runs the tests, writes what runs in each to a file, and prints its path.
 //
 // Each test of this project is run by a job of its own graph (.grange/farm.yml). The jobs whose inputs are the same share
 // a directory, which holds the files that these inputs name and nothing else of the checkout. So a file that a test reads
@@ -13,10 +13,10 @@ import {
   statSync,
   symlinkSync,
   utimesSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { compileGlobs } from "#git/glob.ts";
 import { openGit } from "#git/run-git.ts";
 import { selectInputs } from "#graphs/select-inputs.ts";
 import {
@@ -25,6 +25,7 @@ import {
   readWorkingDefinitions,
 } from "#local-run/working-definitions.ts";
 import { readWorkingTree, type WorkingEntry } from "#local-run/working-tree.ts";
+import type { DirectoryOfTests } from "./project-of-directory.ts";
 import { type TestGroup, testGroups } from "./test-groups.ts";
 
 /** Uncommitted packages that tests use; the tests search for them at these paths. */
@@ -43,19 +44,13 @@ try {
   const files = await readWorkingTree(git, root);
   const groups = testGroups([...jobs]).map((group) => ({
     ...group,
-    vitestArguments: group.vitestArguments.flatMap((argument) => expanded(argument, files)),
     directory: group.inputs === undefined ? root : directoryOf(group, files),
   }));
-  process.stdout.write(JSON.stringify({ top, groups }));
+  const file = join(top, "groups.json");
+  writeFileSync(file, JSON.stringify(groups satisfies DirectoryOfTests[]));
+  process.stdout.write(file);
 } finally {
   await git.stop();
-}
-
-/** A shell would expand patterns of a job's command; this program uses no shell. */
-function expanded(argument: string, files: readonly WorkingEntry[]): string[] {
-  if (!argument.includes("*")) return [argument];
-  const isMeant = compileGlobs([argument]);
-  return files.map(({ path }) => path).filter(isMeant);
 }
 
 function directoryOf({ jobs: names, inputs }: TestGroup, files: readonly WorkingEntry[]): string {

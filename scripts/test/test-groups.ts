@@ -5,8 +5,10 @@ export interface TestGroup {
   readonly jobs: readonly string[];
   /** Patterns of their files; undefined for the whole checkout. */
   readonly inputs: readonly string[] | undefined;
-  /** The arguments of `vitest run` that choose these tests. */
-  readonly vitestArguments: readonly string[];
+  /** The Vitest project of these tests in vitest.config.ts. */
+  readonly project: string;
+  /** Directories and patterns of test files; without any, all files of the Vitest project. */
+  readonly paths: readonly string[];
 }
 
 const command = /^npx --no-install vitest run --project (\S+)((?: \S+)*)$/;
@@ -18,7 +20,7 @@ export function testGroups(
     definition: Pick<JobDefinition, "commands" | "inputs">,
   ])[],
 ): TestGroup[] {
-  const groups = new Map<string, { group: TestGroup; project: string; paths: string[] }>();
+  const groups = new Map<string, TestGroup>();
   for (const [name, { commands = [], inputs }] of jobs) {
     const match = commands.length === 1 ? command.exec(commands[0] ?? "") : null;
     if (match === null) continue;
@@ -27,16 +29,12 @@ export function testGroups(
     const given = inputs?.length === 1 && inputs[0] === "**" ? undefined : inputs;
     const key = JSON.stringify([project, given]);
     const before = groups.get(key);
-    const all = [...(before?.paths ?? []), ...paths];
     groups.set(key, {
+      jobs: [...(before?.jobs ?? []), name],
+      inputs: given,
       project,
-      paths: all,
-      group: {
-        jobs: [...(before?.group.jobs ?? []), name],
-        inputs: given,
-        vitestArguments: ["--project", project, ...all],
-      },
+      paths: [...(before?.paths ?? []), ...paths],
     });
   }
-  return [...groups.values()].map(({ group }) => group);
+  return [...groups.values()];
 }

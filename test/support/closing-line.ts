@@ -1,6 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
-import { notTestedLines, type Skipped } from "./needs/not-tested.ts";
+import { notTestedLines } from "./needs/not-tested.ts";
 
 /** If set, as in `.ci/run`, a skipped test counts as a failed one. */
 const runsAll = process.env["GRANGE_TEST_ALL"] === "1";
@@ -30,20 +29,18 @@ export default class ClosingLine implements Reporter {
       const tries = (test.diagnostic()?.retryCount ?? 0) + 1;
       print(`flaky: ${test.fullName} (passed at try ${tries})`);
     }
-    const mine = {
-      passed: count("passed"),
-      failed: count("failed") + brokenModules + errors.length,
-      failures: [
-        ...tests.filter((test) => test.result().state === "failed").map(lineOfTest),
-        ...modules.flatMap((module) =>
-          module.errors().map(({ message }) => `${module.relativeModuleId}: ${firstLine(message)}`),
-        ),
-        ...errors.map((error) => `outside any test: ${firstLine(messageOf(error))}`),
-      ],
-      skipped: skipped.map((test) => ({ title: test.fullName, lacks: test.meta().lacks ?? [] })),
-    };
-    const { passed, failed, failures, skipped: lacks } = addedToEarlier(mine);
+    const passed = count("passed");
+    const failed = count("failed") + brokenModules + errors.length;
+    const failures = [
+      ...tests.filter((test) => test.result().state === "failed").map(lineOfTest),
+      ...modules.flatMap((module) =>
+        module.errors().map(({ message }) => `${module.relativeModuleId}: ${firstLine(message)}`),
+      ),
+      ...errors.map((error) => `outside any test: ${firstLine(messageOf(error))}`),
+    ];
+    const lacks = skipped.map((test) => ({ title: test.fullName, lacks: test.meta().lacks ?? [] }));
     for (const line of notTestedLines(lacks)) print(line);
+    // Once more: a run of all tests has a long output.
     for (const line of failures.slice(0, mostFailuresShown)) print(`failed: ${line}`);
     const unexpected = lacks.filter(
       (each) => each.lacks.length === 0 || !each.lacks.every(({ name }) => mayLack.has(name)),
@@ -57,34 +54,6 @@ export default class ClosingLine implements Reporter {
     const also = lacks.length > 0 ? `, ${lacks.length} skipped` : "";
     print(`${passed} passed, ${failed} failed${also}`);
   }
-}
-
-interface Results {
-  readonly passed: number;
-  readonly failed: number;
-  /** A line for each failure, with its file: the last run prints those of all runs, at the end of a long output. */
-  readonly failures: readonly string[];
-  readonly skipped: readonly Skipped[];
-}
-
-/**
- * Returns the results of this run together with those of the runs before it. `npm test` runs
- * Vitest several times, and names the file that holds their results in GRANGE_TEST_RESULTS.
- */
-function addedToEarlier(mine: Results): Results {
-  const file = process.env["GRANGE_TEST_RESULTS"];
-  if (file === undefined) return mine;
-  const earlier: Results = existsSync(file)
-    ? (JSON.parse(readFileSync(file, "utf8")) as Results)
-    : { passed: 0, failed: 0, failures: [], skipped: [] };
-  const all = {
-    passed: earlier.passed + mine.passed,
-    failed: earlier.failed + mine.failed,
-    failures: [...earlier.failures, ...mine.failures],
-    skipped: [...earlier.skipped, ...mine.skipped],
-  };
-  writeFileSync(file, JSON.stringify(all));
-  return all;
 }
 
 function lineOfTest(test: TestCase): string {

@@ -1,7 +1,7 @@
 import type { Lack } from "./needs.ts";
 
 /** A skipped test. */
-export interface Skipped {
+interface Skipped {
   readonly title: string;
   /** Empty if no reason is known. */
   readonly lacks: readonly Lack[];
