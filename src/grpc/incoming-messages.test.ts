@@ -76,3 +76,39 @@ test("a peer that is to send something and falls silent is given up; one that se
   expect(await first).toHaveLength(50_000);
   await expect(messages.soon()).rejects.toMatchObject({ code: "deadline_exceeded" });
 });
+
+test.each<[string, (stream: PassThrough, messages: IncomingMessages) => void]>([
+  ["a second message", (stream) => void stream.write(Buffer.concat(framed(Buffer.alloc(5))))],
+  ["enough bytes", (stream) => void stream.write(Buffer.concat(framed(Buffer.alloc(95))))],
+  ["their end", (_, messages) => messages.finish()],
+])("messages are gathered until %s", async (_, goOn) => {
+  const { stream, messages } = incoming();
+  stream.write(Buffer.concat(framed(Buffer.alloc(5))));
+  let isGathered = false;
+  const gathered = messages.gathered(100).then(() => {
+    isGathered = true;
+  });
+  await new Promise(setImmediate);
+  expect(isGathered).toBe(false);
+
+  goOn(stream, messages);
+
+  await gathered;
+  expect(await messages.next()).toHaveLength(5);
+});
+
+test("messages of a peer that falls silent are gathered no longer, and held no longer", async () => {
+  const held = heldBytes(1_000);
+  const stream = new PassThrough();
+  const decompress = decompressorFor("gzip");
+  const options = { maxMessageBytes: 1_000, decompress, held, waitLimitMs: 20 };
+  const messages = new IncomingMessages(stream, options);
+  stream.write(Buffer.concat(framed(Buffer.alloc(900))));
+
+  await messages.gathered(1_000);
+
+  await expect(messages.next()).rejects.toMatchObject({ code: "deadline_exceeded" });
+  const other = incoming(held);
+  other.stream.write(Buffer.concat(framed(Buffer.alloc(900))));
+  expect(await other.messages.next()).toHaveLength(900);
+});

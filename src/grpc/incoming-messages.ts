@@ -73,9 +73,31 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
 
   /** The next message of a peer that is to send it now. Throws `deadline_exceeded` when it falls silent. */
   async soon(): Promise<Uint8Array | undefined> {
+    if (this.#frames.length > 0 || this.#end !== undefined) return this.next();
+    return this.#unlessSilent(() => this.next());
+  }
+
+  /**
+   * Resolves when the messages have ended, or when two of them or the given number of bytes wait to be read. They count
+   * as held meanwhile. A peer that falls silent makes it resolve, too; the next message then throws.
+   */
+  async gathered(bytes: number): Promise<void> {
+    const isEnough = () =>
+      this.#end !== undefined || this.#frames.length > 1 || this.#queuedBytes >= bytes;
+    if (isEnough()) return;
+    await this.#unlessSilent(async () => {
+      while (!isEnough()) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    });
+  }
+
+  /** Fails the messages with `deadline_exceeded` when the peer falls silent before the work is done. */
+  async #unlessSilent<T>(work: () => Promise<T>): Promise<T> {
     const { waitLimitMs } = this.#options;
-    if (waitLimitMs === undefined || this.#frames.length > 0 || this.#end !== undefined)
-      return this.next();
+    if (waitLimitMs === undefined) return work();
     let seen = this.#receivedBytes;
     const timer = setInterval(() => {
       if (this.#receivedBytes - seen < leastProgressBytes) {
@@ -84,7 +106,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
       seen = this.#receivedBytes;
     }, waitLimitMs).unref();
     try {
-      return await this.next();
+      return await work();
     } finally {
       clearInterval(timer);
     }

@@ -18,7 +18,14 @@ interface IncomingUpload {
   readonly data: AsyncGenerator<Uint8Array, void, undefined>;
 }
 
+/**
+ * An upload is looked up, and gets a file, when it has this many bytes, its second message or its end. Otherwise a
+ * thousand uploads that stop after a short first message would each cost lookups in the database and a new file.
+ */
+const beginsWithBytes = 64 * 1024;
+
 export async function receiveUpload(requests: IncomingMessages): Promise<IncomingUpload> {
+  await requests.gathered(beginsWithBytes);
   const first = await nextWrite(requests);
   if (first === undefined) throw new Fault("invalid_argument", "the upload has no message");
   const firstOffset = Number(first.writeOffset);

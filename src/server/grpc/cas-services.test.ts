@@ -80,8 +80,10 @@ async function readAll(resourceName: string, readOffset = 0n, readLimit = 0n): P
 }
 
 async function* upload(bytes: Uint8Array, name = `uploads/x/blobs/${digestKey(digestOf(bytes))}`) {
-  yield { resourceName: name, data: bytes.subarray(0, 4) };
-  yield { writeOffset: 4n, data: bytes.subarray(4), finishWrite: true };
+  const first = bytes.subarray(0, Math.min(100_000, bytes.byteLength / 2));
+  yield { resourceName: name, data: first };
+  const rest = bytes.subarray(first.byteLength);
+  yield { writeOffset: BigInt(first.byteLength), data: rest, finishWrite: true };
 }
 
 describe("batches", () => {
