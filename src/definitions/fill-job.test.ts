@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { catalogOf, nameOf } from "./catalog.ts";
 import { originInCatalog } from "./definition-origin.ts";
 import { fillJob } from "./fill-job.ts";
-import { shapeOf } from "./job-shape.ts";
+import { shapeOf, shareShape } from "./job-shape.ts";
 import { parseJob } from "./parse-job.ts";
 
 /** The original json-e, for comparison. */
@@ -92,4 +92,26 @@ test("an invalid text in a placeholder is reported", () => {
   const done = fillJob("a", job, shape, { parameters: { limit: "soon" } }, true);
 
   expect(done?.parsed).toMatchObject({ findings: [{ path: ["timeout"] }] });
+});
+
+test("jobs with equal content share one shape, and messages name the job itself", () => {
+  const shape = (name: string, job: object) => shapeOf({ name, job, origin });
+  const jobs = [0, 1, 2].map(() => ({ commands: ["make"], tags: { kind: "test" } }));
+  const [first = {}, second = {}, third = {}] = jobs;
+  shareShape(second, first);
+  shareShape(third, second);
+
+  expect(shape("b", second)).toBe(shape("a", first));
+  expect(shape("c", third)).toBe(shape("a", first));
+  expect(shape("not a name", second)).toMatchObject({
+    parsed: { findings: [{ message: expect.stringContaining("not a name") }] },
+  });
+  expect(shape("${x}", second)).toEqual({ kind: "construct" });
+
+  const wrong = [{ commands: 1 }, { commands: 1 }] as const;
+  shareShape(wrong[1], wrong[0]);
+  shape("d", wrong[0]);
+  expect(shape("e", wrong[1])).toMatchObject({
+    parsed: { findings: [{ message: expect.stringContaining('"e"') }] },
+  });
 });

@@ -1,5 +1,6 @@
 import { type FrameText, frameText, markOf } from "./frame-text.ts";
 import type { JobDefinition } from "./job-definition.ts";
+import { JobName } from "./job-name.ts";
 import { type ParsedJob, parseJob } from "./parse-job.ts";
 import { readSimpleText, type SimpleText } from "./simple-holes.ts";
 import type { JobTemplate } from "./templates.ts";
@@ -33,15 +34,31 @@ interface TextPlace {
 }
 
 const shapes = new WeakMap<object, { readonly name: string; readonly shape: JobShape }>();
+const equalBodies = new WeakMap<object, object>();
+
+/** Lets a job use the shape of another one with the same content: a matrix has thousands of jobs that only names tell apart. */
+export function shareShape(job: object, other: object): void {
+  if (job !== other) equalBodies.set(job, equalBodies.get(other) ?? other);
+}
 
 /** Returns the shape of a job as it was written. A catalog is planned many times; its shapes are computed once. */
 export function shapeOf({ name, job }: JobTemplate): JobShape {
   if (typeof job !== "object" || job === null) return look(name, job);
-  const known = shapes.get(job);
-  if (known?.name === name) return known.shape;
-  const shape = look(name, job);
-  shapes.set(job, { name, shape });
+  const body = equalBodies.get(job) ?? job;
+  const known = shapes.get(body);
+  if (known !== undefined && (known.name === name || isForEachName(known.shape, name)))
+    return known.shape;
+  const shape = look(name, body);
+  shapes.set(body, { name, shape });
   return shape;
+}
+
+/** Messages contain the name of their job, and a name with a placeholder is filled by the evaluator. */
+function isForEachName(shape: JobShape, name: string): boolean {
+  const isChecked =
+    (shape.kind === "plain" && "definition" in shape.parsed) ||
+    (shape.kind === "texts" && shape.frame !== undefined);
+  return isChecked && JobName.safeParse(name).success;
 }
 
 function look(name: string, job: unknown): JobShape {

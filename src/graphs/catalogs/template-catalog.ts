@@ -2,6 +2,7 @@ import { catalogEntryKinds } from "#api/catalog.ts";
 import { type DefinitionDigest, nameOf } from "#definitions/catalog.ts";
 import type { Parameter, Switch } from "#definitions/definition-file.ts";
 import { originInCatalog } from "#definitions/definition-origin.ts";
+import { shareShape } from "#definitions/job-shape.ts";
 import type { NamedGraph } from "#definitions/named-graph.ts";
 import type { Declared, Templates } from "#definitions/templates.ts";
 import { mapInTurns } from "#scheduling/turns.ts";
@@ -34,8 +35,17 @@ export async function templateCatalogOf(templates: Templates): Promise<TemplateC
     kind: EntryKind,
     section: ReadonlyMap<string, Declared<Declaration>>,
   ) => [...section].map(([name, { declaration }]) => entryOf(kind, name, declaration));
+  const bodies = new Map<DefinitionDigest, object>();
+  const entryOfJob = (name: string, job: unknown): TemplateEntry => {
+    const entry = entryOf("job", name, job);
+    if (typeof job !== "object" || job === null) return entry;
+    const first = bodies.get(entry.digest);
+    if (first === undefined) bodies.set(entry.digest, job);
+    else shareShape(job, first);
+    return entry;
+  };
   const entries = [
-    ...(await mapInTurns(templates.jobs, ({ name, job }) => entryOf("job", name, job))),
+    ...(await mapInTurns(templates.jobs, ({ name, job }) => entryOfJob(name, job))),
     ...templates.expressions.map(({ jobs }) => entryOf("jobs", undefined, jobs)),
     ...declared("parameter", templates.parameters),
     ...declared("switch", templates.switches),
