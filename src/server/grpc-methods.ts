@@ -5,12 +5,14 @@ import { requireGrant } from "#access/require-grant.ts";
 import { domainOfClient, mayKeep } from "#access/trust-domains/domain-of-client.ts";
 import { lookUpActionResult } from "#actions/action-cache.ts";
 import { keepClientResult } from "#actions/client-results.ts";
+import { chunkLists } from "#caches/chunk-lists/chunk-lists.ts";
 import { actionCacheService } from "#caches/rev2/action-cache-service.ts";
 import type { BlobsFor } from "#caches/rev2/blobs-for.ts";
 import { byteStreamService } from "#caches/rev2/byte-stream-service.ts";
 import { type GrpcCallers, grpcCallers } from "#caches/rev2/caller.ts";
 import { capabilitiesService } from "#caches/rev2/capabilities-service.ts";
 import { casService } from "#caches/rev2/cas-service.ts";
+import { chunkingService } from "#caches/rev2/chunking-service.ts";
 import { projectOf } from "#caches/rev2/project-of.ts";
 import { guardedReads } from "#cas/namespaces/guarded-reads.ts";
 import { guardedWrites } from "#cas/namespaces/guarded-writes.ts";
@@ -91,6 +93,7 @@ export function grpcMethods(
     [
       ...capabilitiesService({
         execution: true,
+        chunking: true,
         actionCacheUpdates: async ({ instanceName }, context) =>
           mayKeep(await callers.of(context), projectOf(instanceName)),
       }),
@@ -99,6 +102,7 @@ export function grpcMethods(
         (err) => logger.error({ err }, "a blob could not be served"),
         requireMayWrite,
       ),
+      ...chunkingService({ blobsFor, requireMayWrite, lists: chunkLists(db) }),
       ...byteStreamService(
         blobsFor,
         (project, context) => storeFor(project, context).uploads,

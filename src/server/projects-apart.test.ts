@@ -152,6 +152,14 @@ const probes: Record<string, Probe> = {
     channel.unary(ByteStream.method.queryWriteStatus, {
       resourceName: `${project}/uploads/1/blobs/${key(file)}`,
     }),
+  SplitBlob: ({ channel, project }, { file }) =>
+    channel.unary(cas.splitBlob, { instanceName: project, blobDigest: toDigestMessage(file) }),
+  "SpliceBlob of one chunk": ({ channel, project }, { file }) =>
+    channel.unary(cas.spliceBlob, {
+      instanceName: project,
+      blobDigest: toDigestMessage(file),
+      chunkDigests: [toDigestMessage(file)],
+    }),
   "GetTree of a root": ({ channel, project }, { root }) =>
     all(
       channel.serverStream(cas.getTree, {

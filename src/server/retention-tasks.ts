@@ -6,6 +6,7 @@ import { forgetSubjectsOf } from "#access/provenance/subject.store.ts";
 import type { RetentionKind } from "#api/retention.ts";
 import { forgetUnusedEntries } from "#caches/cache-entry.store.ts";
 import { forgetCacheUse } from "#caches/cache-use.store.ts";
+import { forgetUnusedChunkLists } from "#caches/chunk-lists/chunk-list.store.ts";
 import type { UploadStore } from "#cas/upload-store.ts";
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
@@ -88,6 +89,7 @@ export function retentionTasks(parts: {
       everyMs: 10 * 60_000,
       async run() {
         while ((await forgetUnusedEntries(db, ago(keepCacheEntriesMs))) > 0);
+        while ((await forgetUnusedChunkLists(db, ago(keepCacheEntriesMs))) > 0);
       },
     },
     {

@@ -216,6 +216,11 @@ export function readingCalls(
           rootDigest: digestOfNames(names),
         }),
       ),
+    SplitBlob: (names) =>
+      reader.channel.unary(cas.splitBlob, {
+        instanceName: names.project,
+        blobDigest: digestOfNames(names),
+      }),
     "ByteStream.Read": (names) =>
       all(
         reader.channel.serverStream(ByteStream.method.read, {

@@ -7,10 +7,13 @@ import {
   DigestFunction_Value,
   SymlinkAbsolutePathStrategy_Value,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { chunkSizes } from "../chunk-lists/chunk-limits.ts";
 
 interface Abilities {
   /** Whether Execute is served. */
   readonly execution: boolean;
+  /** Whether SplitBlob and SpliceBlob are served. */
+  readonly chunking: boolean;
   /** Whether this client may write action results. */
   readonly actionCacheUpdates: (
     request: { readonly instanceName: string },
@@ -25,6 +28,8 @@ const priorities = { priorities: [{ minPriority: -1_000_000, maxPriority: 1_000_
  * most, and names and sizes take space as well.
  */
 const promisedBatchBytes = 4_000_000n;
+/** Clients that split blobs by the same numbers share chunks with the farm, and with each other. */
+const fastCdc2020Params = { avgChunkSizeBytes: BigInt(chunkSizes.averageBytes), seed: 0 };
 const compressors = [Compressor_Value.ZSTD];
 const digestFunctions = Object.values(digestFunctionValues);
 
@@ -45,8 +50,9 @@ export function capabilitiesService(abilities: Abilities): Method[] {
           maxCasBlobSizeBytes: 0n,
           supportedCompressors: compressors,
           supportedBatchUpdateCompressors: compressors,
-          splitBlobSupport: false,
-          spliceBlobSupport: false,
+          splitBlobSupport: abilities.chunking,
+          spliceBlobSupport: abilities.chunking,
+          ...(abilities.chunking && { fastCdc2020Params }),
           symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy_Value.ALLOWED,
         },
         executionCapabilities: {

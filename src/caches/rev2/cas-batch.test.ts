@@ -47,7 +47,11 @@ beforeEach(async () => {
         () => blobs,
         () => {},
       ),
-      ...capabilitiesService({ execution: true, actionCacheUpdates: async () => false }),
+      ...capabilitiesService({
+        execution: true,
+        chunking: false,
+        actionCacheUpdates: async () => false,
+      }),
     ],
   });
   server.http2.listen(0, "127.0.0.1");
@@ -168,7 +172,7 @@ test("50,000 digests are one question, and each is answered once", async () => {
   expect(missingBlobDigests).toHaveLength(50_000);
 });
 
-test("says what it packs, and that it splits nothing", async () => {
+test("says what it packs, and that it splits nothing without the chunking service", async () => {
   const { cacheCapabilities } = await channel.unary(Capabilities.method.getCapabilities, {});
 
   expect(cacheCapabilities).toMatchObject({

@@ -22,10 +22,7 @@ const mostBatchBytes = 4 * 1_048_576;
 /** A batch of many small blobs must not use up all file descriptors. */
 const atOnce = 32;
 
-/**
- * The CAS service with batches. Split and Splice are not supported: the capabilities state that, and calls fail with
- * `unimplemented`.
- */
+/** The CAS service with batches. SplitBlob and SpliceBlob are in `chunking-service.ts`: a granary does not serve them. */
 export function casService(
   blobsFor: BlobsFor,
   onUnexpected: (reason: unknown) => void,

@@ -67,6 +67,8 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
   return [
     ...capabilitiesService({
       execution: relay !== undefined,
+      // The granary is on the client's machine, where splitting saves nothing.
+      chunking: false,
       actionCacheUpdates: async () => true,
     }),
     ...casService(blobsFor, (err) => logger.error({ err }, "a blob could not be served")),

@@ -49,7 +49,11 @@ beforeEach(async () => {
         () => blobs,
         () => uploads,
       ),
-      ...capabilitiesService({ execution: true, actionCacheUpdates: async () => false }),
+      ...capabilitiesService({
+        execution: true,
+        chunking: false,
+        actionCacheUpdates: async () => false,
+      }),
     ],
   });
   server.http2.listen(0, "127.0.0.1");

@@ -10,6 +10,10 @@ export const methodPurposes: Readonly<Record<string, string>> = {
     "Reads a directory with all directories below it, in pages.",
   "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs":
     "Writes several small blobs.",
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/SplitBlob":
+    "Returns the chunks of a large blob, so that a client reads only those that it lacks.",
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/SpliceBlob":
+    "Makes a large blob of chunks that the farm has.",
   "/google.bytestream.ByteStream/Read":
     "Reads one blob of any size, or the log of a running execution, from an offset.",
   "/google.bytestream.ByteStream/Write":

@@ -31,6 +31,9 @@ export const methodRights: Readonly<Record<string, Right>> = {
   "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchReadBlobs": lookUp,
   "/build.bazel.remote.execution.v2.ContentAddressableStorage/GetTree": lookUp,
   "/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs": write,
+  // Splitting a blob that was not split yet needs the right to put blobs, too; splicing reads the chunks.
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/SplitBlob": lookUp,
+  "/build.bazel.remote.execution.v2.ContentAddressableStorage/SpliceBlob": write,
   "/google.bytestream.ByteStream/Read": readStream,
   "/google.bytestream.ByteStream/Write": write,
   "/google.bytestream.ByteStream/QueryWriteStatus": write,

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import {
   type BatchUpdateBlobsRequestSchema,
   Capabilities,
+  ChunkingFunction_Value,
   Compressor_Value as Compressor,
   ContentAddressableStorage,
   type Digest,
@@ -16,7 +17,7 @@ import { bytesOf, nameOf, textOf } from "./foreign-digest.ts";
 import { packed as pack, unpacked } from "./foreign-zstd.ts";
 import type { SharedFarm } from "./shared-farm.ts";
 
-const { batchReadBlobs, batchUpdateBlobs, findMissingBlobs, getTree, splitBlob } =
+const { batchReadBlobs, batchUpdateBlobs, findMissingBlobs, getTree, spliceBlob, splitBlob } =
   ContentAddressableStorage.method;
 const fresh = (length = 40) => bytesOf(randomBytes(length).toString("hex"));
 
@@ -172,13 +173,48 @@ export function blobRules(farm: () => SharedFarm): void {
         Code.OK,
       ]);
     });
+  });
 
-    test("splitting a blob is UNIMPLEMENTED, as Capabilities say (Bazel 9 falls back)", async () => {
-      const blobDigest = await farm().tool().put(fresh());
+  describe("SplitBlob and SpliceBlob", () => {
+    test("uploaded chunks become a blob, which is read and split as chunks that are the blob (Bazel 9)", async () => {
+      const tool = farm().tool();
+      const data = Buffer.concat([randomBytes(1_500_000), new Uint8Array(1_500_000)]);
+      const blobDigest = await tool.digestOf(data);
+      const chunkDigests = await Promise.all(
+        [data.subarray(0, 1_000_000), data.subarray(1_000_000)].map((chunk) => tool.put(chunk)),
+      );
 
-      const split = farm().client.unary(splitBlob, { blobDigest });
+      const spliced = await tool.client.unary(spliceBlob, {
+        ...tool.where,
+        blobDigest,
+        chunkDigests,
+      });
+      const split = await tool.client.unary(splitBlob, { ...tool.where, blobDigest });
 
-      expect(await refusal(split)).toMatchObject({ code: Code.UNIMPLEMENTED });
+      expect(spliced.blobDigest).toEqual(blobDigest);
+      expect(Buffer.from((await tool.read(blobDigest)) ?? []).equals(data)).toBe(true);
+      expect(split.chunkingFunction).toBe(ChunkingFunction_Value.FAST_CDC_2020);
+      const chunks = await Promise.all(split.chunkDigests.map((digest) => tool.read(digest)));
+      expect(Buffer.concat(chunks.map((chunk) => chunk ?? new Uint8Array())).equals(data)).toBe(
+        true,
+      );
+    });
+
+    test("what is missing is NOT_FOUND, and other bytes are INVALID_ARGUMENT (Bazel then uploads the whole blob)", async () => {
+      const tool = farm().tool();
+      const [one, two, other] = [fresh(), fresh(), fresh()];
+      const chunkDigests = await Promise.all([tool.put(one), tool.digestOf(two)]);
+      const blobDigest = await tool.digestOf(Buffer.concat([one, two]));
+      const splice = () =>
+        tool.client.unary(spliceBlob, { ...tool.where, blobDigest, chunkDigests });
+
+      expect(await refusal(tool.client.unary(splitBlob, { blobDigest }))).toMatchObject({
+        code: Code.NOT_FOUND,
+      });
+      expect(await refusal(splice())).toMatchObject({ code: Code.NOT_FOUND });
+      chunkDigests[1] = await tool.put(other);
+      expect(await refusal(splice())).toMatchObject({ code: Code.INVALID_ARGUMENT });
+      expect(await tool.missing(blobDigest)).toEqual([blobDigest]);
     });
   });
 

@@ -75,11 +75,15 @@ export function capabilitiesRules(farm: () => SharedFarm): void {
       expect(cacheCapabilities?.symlinkAbsolutePathStrategy).toBe(AbsoluteSymlinks.ALLOWED);
     });
 
-    test("splitting is not offered, and answered UNIMPLEMENTED (Bazel 9 falls back)", async () => {
+    test("splitting and splicing are offered, by the parameters that REv2 recommends (Bazel 9 refuses others)", async () => {
       const { cacheCapabilities } = await ask();
 
-      expect(cacheCapabilities?.splitBlobSupport).toBe(false);
-      expect(cacheCapabilities?.spliceBlobSupport).toBe(false);
+      expect(cacheCapabilities?.splitBlobSupport).toBe(true);
+      expect(cacheCapabilities?.spliceBlobSupport).toBe(true);
+      expect(cacheCapabilities?.fastCdc2020Params).toMatchObject({
+        avgChunkSizeBytes: 524_288n,
+        seed: 0,
+      });
     });
 
     test("whether results may be written depends on who asks (Bazel stops when it is to upload and may not)", async () => {
