@@ -144,7 +144,7 @@ export async function openArtifactCache({
 
 async function pathWanted(path: string): Promise<Wanted> {
   const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new Fault("not_found", `there is no artifact: ${messageOf(cause)}`, { cause });
+    throw new Fault("not_found", `the artifact cannot be read: ${messageOf(cause)}`, { cause });
   });
   return {
     key: { sha256: createHash("sha256").update(bytes).digest("hex") },
@@ -171,13 +171,13 @@ async function blobOf(
   if (fetchBlob === undefined)
     throw new Fault(
       "failed_precondition",
-      "a blob is of a farm's store, and there is no farm here",
+      "the artifact names a blob in the store of a farm, but this command uses no farm",
     );
   const [hash, size] = digest.split("/");
   if (Number(size) > mostTarballBytes)
     throw new Fault(
       "invalid_argument",
-      `a tarball of ${size} bytes is too large; at most ${mostTarballBytes} are taken`,
+      `a tarball of ${size} bytes is too large; the limit is ${mostTarballBytes} bytes`,
     );
   const parts: Uint8Array[] = [];
   let bytes = 0;

@@ -51,7 +51,7 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
   return {
     async hold(key, make, signal) {
       if (!/^[0-9a-f]{64}$/.test(key))
-        throw new Fault("internal", `"${key}" is no key of the artifact cache`);
+        throw new Fault("internal", `"${key}" is not a key of the artifact cache`);
       for (;;) {
         const held = await alone(signal, () => holdIfKept(key));
         if (held !== undefined) return held;
@@ -79,7 +79,8 @@ export async function openCacheFolder(directory: string, limitBytes: number): Pr
       return await alone(signal, async () => {
         await rename(folder, at("kept", key));
         const held = await holdIfKept(key);
-        if (held === undefined) throw new Fault("internal", `${at("kept", key)} went away`);
+        if (held === undefined)
+          throw new Fault("internal", `${at("kept", key)} was removed by another program`);
         await keepWithinLimit();
         return held;
       });

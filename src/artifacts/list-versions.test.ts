@@ -27,7 +27,7 @@ test("a package that is not there is not found", async () => {
 
   await expect(listVersions("none")).rejects.toMatchObject({
     code: "not_found",
-    message: "npm, asked for none: the registry does not have it (E404)",
+    message: "npm was called for none: the registry does not have it (E404)",
   });
 });
 

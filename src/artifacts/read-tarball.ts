@@ -51,12 +51,12 @@ export async function readTarball(
       files.set(path, { path, isExecutable: (octal(header, 100, 8) & 0o100) !== 0, bytes: data });
       if (files.size > limits.files) throw refused(`it has more than ${limits.files} files`);
     } else if (type === "5" || type === "g") longPath = undefined;
-    else throw refused(`"${longPath ?? ustarPath(header)}" is no regular file (type ${type})`);
+    else throw refused(`"${longPath ?? ustarPath(header)}" is not a regular file (type ${type})`);
   }
   for (const path of files.keys()) {
     for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1))
       if (files.has(path.slice(0, end)))
-        throw refused(`"${path}" lies below a file of the same archive`);
+        throw refused(`"${path}" is below a path that is a file in the same archive`);
   }
   return [...files.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
@@ -67,7 +67,7 @@ async function unzip(compressed: Uint8Array, limits: TarLimits): Promise<Buffer>
   } catch (cause) {
     const tooLarge = (cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
     throw refused(
-      tooLarge ? `it holds more than ${limits.bytes} bytes` : "it is no gzip file",
+      tooLarge ? `it contains more than ${limits.bytes} bytes` : "it is not a gzip file",
       cause,
     );
   }
@@ -79,7 +79,7 @@ function checkSum(header: Uint8Array): void {
   header.forEach((byte, index) => {
     sum += index >= 148 && index < 156 ? 32 : byte;
   });
-  if (sum !== octal(header, 148, 8)) throw refused("a header's check sum is wrong");
+  if (sum !== octal(header, 148, 8)) throw refused("the checksum of a header is wrong");
 }
 
 function ustarPath(header: Uint8Array): string {
@@ -110,14 +110,14 @@ function safePath(path: string): string {
   const inside = parts.slice(1);
   // A `.git` folder would be a repository within the repository.
   if (leadsOut || inside.length === 0 || inside.some((part) => part.toLowerCase() === ".git")) {
-    throw refused(`the path ${JSON.stringify(path)} leads somewhere else`);
+    throw refused(`the path ${JSON.stringify(path)} leads out of the archive`);
   }
   return inside.join("/");
 }
 
 function octal(header: Uint8Array, start: number, length: number): number {
   const digits = text(header, start, length).trim();
-  if (!/^[0-7]*$/.test(digits)) throw refused("a header's number is no octal number");
+  if (!/^[0-7]*$/.test(digits)) throw refused("a number in a header is not octal");
   return Number.parseInt(digits || "0", 8);
 }
 

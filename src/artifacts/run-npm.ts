@@ -74,7 +74,7 @@ interface Said {
 function faultOf(cause: Error, { about, stdout, stderr, timeoutMs, signal }: Said): Fault {
   const { code, killed } = cause as { code?: unknown; killed?: boolean };
   const fault = (kind: FaultCode, says: string) =>
-    new Fault(kind, `npm, asked for ${about}: ${says}`, { cause });
+    new Fault(kind, `npm was called for ${about}: ${says}`, { cause });
   if (signal?.aborted === true)
     return isTimeout(signal.reason)
       ? fault("deadline_exceeded", "it did not answer in time; try again")
@@ -85,7 +85,7 @@ function faultOf(cause: Error, { about, stdout, stderr, timeoutMs, signal }: Sai
       "it is not installed, or not in PATH; install Node.js with npm",
     );
   if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
-    return fault("resource_exhausted", `it gave over ${mostOutputBytes} bytes`);
+    return fault("resource_exhausted", `it printed more than ${mostOutputBytes} bytes`);
   if (killed === true)
     return fault(
       "unavailable",

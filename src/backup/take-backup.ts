@@ -226,7 +226,7 @@ async function completed(
   if (!(await eviction.isHeld()))
     throw new Fault(
       "unavailable",
-      "the store may have evicted blobs before they were copied, because this backup did not respond for a time; run it again",
+      "the store may have evicted blobs before they were copied, because this backup process was stopped for a time; run the backup again",
     );
   await writeManifest(backup.manifest, manifest);
   return manifest;

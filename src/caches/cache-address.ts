@@ -26,7 +26,11 @@ const longestPath = 1_024;
 export function cacheAddressOf(url: string): CacheAddress {
   const question = url.indexOf("?");
   const rawPath = question < 0 ? url : url.slice(0, question);
-  if (rawPath.length > longestPath) throw new Fault("invalid_argument", "that path is too long");
+  if (rawPath.length > longestPath)
+    throw new Fault(
+      "invalid_argument",
+      `the path of a cache request has at most ${longestPath} characters`,
+    );
   const parts = rawPath.slice(cachePrefix.length).split("/");
   const at = parts.findIndex((part, i) => i > 0 && CacheTool.safeParse(part).success);
   if (at < 0) {
@@ -51,13 +55,16 @@ export function cacheAddressOf(url: string): CacheAddress {
 function fileName(part: string): string {
   const name = decoded(part);
   if (/^[A-Za-z0-9._@+=,~:-]{1,255}$/.test(name) && name !== "." && name !== "..") return name;
-  throw new Fault("invalid_argument", "a part of this path is not a name that a tool uses");
+  throw new Fault(
+    "invalid_argument",
+    "a part of the path is empty, longer than 255 characters, or has other characters than A-Z a-z 0-9 . _ @ + = , ~ : -",
+  );
 }
 
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch (cause) {
-    throw new Fault("invalid_argument", "that path has a broken percent-encoding", { cause });
+    throw new Fault("invalid_argument", "the path has an invalid percent-encoding", { cause });
   }
 }

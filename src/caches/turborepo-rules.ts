@@ -134,5 +134,8 @@ function jsonIn<T extends z.ZodType>(body: Uint8Array, shape: T): z.output<T> {
   }
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new Fault("invalid_argument", `the body is wrong: ${z.prettifyError(parsed.error)}`);
+  throw new Fault(
+    "invalid_argument",
+    `the body of the request is invalid: ${z.prettifyError(parsed.error)}`,
+  );
 }

@@ -18,7 +18,7 @@ export function stopRequest(endsWithParent: boolean): StopRequest {
       });
     }
     if (endsWithParent) {
-      const gone = () => resolve("the parent is gone");
+      const gone = () => resolve("the parent process has ended");
       process.stdin.on("end", gone).on("error", gone).resume();
     }
   });

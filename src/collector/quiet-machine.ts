@@ -40,7 +40,7 @@ export async function quietMachine(
     if (decision.kind === "begin") {
       if (decision.warning !== undefined)
         logger.warn({ load: decision.warning }, "measures, though the machine is busy");
-      else if (reportedReason !== undefined) logger.info("the machine is quiet now");
+      else if (reportedReason !== undefined) logger.info("the machine is idle now");
       return decision.warning;
     }
     if (reportedReason === undefined)

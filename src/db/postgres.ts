@@ -100,7 +100,8 @@ export function openPostgres(options: PostgresOptions): Db {
         const tx = over(client, nameOf, {
           answerMs: limits[kind].answerMs,
           assertOpen: () => {
-            if (isOver) throw new Fault("internal", "a statement came after its transaction");
+            if (isOver)
+              throw new Fault("internal", "a statement was sent after its transaction had ended");
           },
           onFailure: (reason) => {
             failed ??= reason;
@@ -121,7 +122,7 @@ export function openPostgres(options: PostgresOptions): Db {
         if (command !== "COMMIT")
           throw new Fault(
             "internal",
-            "a statement failed that nobody waited for; nothing is stored",
+            "a statement failed whose result no code awaited; the transaction was rolled back",
           );
         return result;
       } catch (thrown) {

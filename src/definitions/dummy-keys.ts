@@ -23,7 +23,7 @@ export const Dummy = z.strictObject({
     .describe("The exit code of runs that do not succeed."),
   "failure-class": z
     .string()
-    .regex(/^[a-z][a-z0-9_-]{0,63}$/, "a class has small letters, digits, _ and -")
+    .regex(/^[a-z][a-z0-9_-]{0,63}$/, "a class has lower-case letters, digits, _ and - only")
     .optional()
     .describe("The failure class of runs that do not succeed."),
   changes: z

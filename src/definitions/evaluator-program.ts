@@ -76,7 +76,7 @@ process.on("message", (question) => {
     text = vm.runInThisContext("work()", { timeout: question.mostMs });
     if (text.length > question.mostBytes) text = none("the jobs become too large when their templates are filled");
   } catch (error) {
-    text = none("the templates need too much: " + error.message);
+    text = none("the templates need too much time or memory: " + error.message);
   }
   process.send({ number: question.number, text });
 });

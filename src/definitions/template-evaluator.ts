@@ -139,4 +139,4 @@ function jsonEPath(): string {
   return existsSync(beside) ? beside : createRequire(import.meta.url).resolve("json-e");
 }
 
-const needsTooMuch = "the templates need too much";
+const needsTooMuch = "the templates need too much time or memory";

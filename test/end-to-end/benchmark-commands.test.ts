@@ -175,7 +175,7 @@ test("the history of a case has its commits, and a bisection finds the commit of
 
   const noise = await told(["bench", "noise", "add"]);
   expect(noise).toMatch(/ work +exact .*any change +every difference counts/);
-  expect(noise).toMatch(/ user-time +noisy .*told from 1\.00 %/);
+  expect(noise).toMatch(/ user-time +noisy .*reported from 1\.00 %/);
   expect(noise).toContain("/benchmarks/noise?suite=toy");
 
   const stretch = ["--suite", "toy", "--from", tag(0), "--to", tag(works.length - 1)];

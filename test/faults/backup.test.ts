@@ -358,7 +358,7 @@ test("a backup during which eviction was not paused is not complete, and reports
     const { code, stderr } = await backup.finished;
 
     expect(code).toBe(1);
-    expect(stderr).toMatch(/may have evicted blobs before they were copied.*run it again/);
+    expect(stderr).toMatch(/may have evicted blobs before they were copied.*run the backup again/);
     expect((await readdir(join(backups, "backups"))).filter(isBackupName)).toEqual([]);
   } finally {
     await blocker.end();

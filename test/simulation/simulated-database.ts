@@ -207,7 +207,8 @@ export class SimulatedDatabase {
   ): Promise<T> {
     let failed: unknown;
     const send = async (text: string, values?: readonly unknown[]) => {
-      if (session.isOver) throw new Fault("internal", "a statement came after its transaction");
+      if (session.isOver)
+        throw new Fault("internal", "a statement was sent after its transaction had ended");
       return session.send(text, values).catch((reason: unknown) => {
         failed ??= reason;
         throw databaseFault(reason);
@@ -232,7 +233,10 @@ export class SimulatedDatabase {
       for (const each of last) await each;
       const { command } = await committed;
       if (command !== "COMMIT")
-        throw new Fault("internal", "a statement failed that nobody waited for; nothing is stored");
+        throw new Fault(
+          "internal",
+          "a statement failed whose result no code awaited; the transaction was rolled back",
+        );
       return result;
     } catch (thrown) {
       session.isOver = true;

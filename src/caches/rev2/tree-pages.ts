@@ -111,13 +111,13 @@ async function* walkBelow(blobs: BlobStore, root: Digest) {
       if (seen.size > mostDirectories) {
         throw new Fault(
           "resource_exhausted",
-          `the tree of ${digestKey(root)} has over ${mostDirectories} directories; ask for its parts`,
+          `the tree of ${digestKey(root)} has more than ${mostDirectories} directories; request its subdirectories separately`,
         );
       }
       yield { directory, size: bytes.byteLength, seen: seen.size };
     }
     if (batch[0] === root && found[0] === undefined) {
-      throw new Fault("not_found", `the root ${digestKey(root)} is not here`);
+      throw new Fault("not_found", `the root directory ${digestKey(root)} is not in the store`);
     }
     if (at > 10_000) {
       queue = queue.slice(at);
@@ -132,7 +132,10 @@ function nextBatch(queue: readonly Digest[], at: number): Digest[] {
   let bytes = 0;
   for (const digest of queue.slice(at, at + mostAtOnce)) {
     if (digest.sizeBytes > mostDirectoryBytes) {
-      throw new Fault("resource_exhausted", `directory ${digestKey(digest)} fits into no message`);
+      throw new Fault(
+        "resource_exhausted",
+        `directory ${digestKey(digest)} is larger than ${mostDirectoryBytes} bytes; read it by ByteStream`,
+      );
     }
     bytes += digest.sizeBytes;
     if (batch.length > 0 && bytes > mostDirectoryBytes) break;

@@ -54,7 +54,7 @@ export function decodeBlock(
   const end = paddingBytes + size;
   const literals = readLiterals(end, history, mostBytes);
   let from = literals.end;
-  if (from >= end) throw corrupt("a block has no sequences");
+  if (from >= end) throw corrupt("the sequences section of a block is missing");
   let count = scratch[from++] as number;
   if (count >= 128) {
     if (count === 255) {
@@ -64,13 +64,14 @@ export function decodeBlock(
   }
   const literal = literals.bytes;
   if (count === 0) {
-    if (from !== end) throw corrupt("a block goes on after its literals");
+    if (from !== end) throw corrupt("a block without sequences has bytes after its literals");
     out.set(literal.subarray(0, literals.count), at);
     return at + literals.count;
   }
 
   const modes = scratch[from++] as number;
-  if ((modes & 3) !== 0) throw corrupt("a block's tables are of no known kind");
+  if ((modes & 3) !== 0)
+    throw corrupt("the reserved bits of the symbol compression modes are not 0");
   const tableFor = (
     mode: number,
     usual: FseTable,
@@ -80,12 +81,13 @@ export function decodeBlock(
   ): FseTable => {
     if (mode === 0) return usual;
     if (mode === 3) {
-      if (last === undefined) throw corrupt("a block repeats a table that is not there");
+      if (last === undefined)
+        throw corrupt("a block repeats an FSE table, but no earlier block has one");
       return last;
     }
     if (mode === 1) {
       const symbol = scratch[from++] as number;
-      if (from > end || symbol > mostSymbol) throw corrupt("a block has an unknown code");
+      if (from > end || symbol > mostSymbol) throw corrupt("a block has an invalid RLE symbol");
       return constantFseTable(symbol);
     }
     const read = readFseTable(scratch, from, end, mostAccuracy, mostSymbol);
@@ -100,7 +102,7 @@ export function decodeBlock(
   history.matchLengths = matches;
 
   const last = from < end ? (scratch[end - 1] as number) : 0;
-  if (last === 0) throw corrupt("a block's sequences have no end");
+  if (last === 0) throw corrupt("the bit stream of the sequences has no end mark");
   const floor = from * 8;
   let bits = (end - 1) * 8 + 31 - Math.clz32(last);
   const view = scratchView;
@@ -135,7 +137,7 @@ export function decodeBlock(
     const offsetCode = offsetSymbols[offsetState] as number;
     const matchCode = matchSymbols[matchState] as number;
     const lengthCode = lengthSymbols[lengthState] as number;
-    if (offsetCode > mostOffsetCode) throw corrupt("an offset is beyond every window");
+    if (offsetCode > mostOffsetCode) throw corrupt("an offset code is too large");
 
     bits -= offsetCode;
     let offset =
@@ -169,7 +171,7 @@ export function decodeBlock(
         ((view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << width) - 1));
     }
     // One sequence reads at most 82 bits; the padding in front of the block is larger.
-    if (bits < floor) throw corrupt("a block's sequences are cut short");
+    if (bits < floor) throw corrupt("the bit stream of the sequences is too short");
 
     if (offset > 3) {
       offset -= 3;
@@ -193,9 +195,11 @@ export function decodeBlock(
 
     const matchAt = position + literalLength;
     const matchEnd = matchAt + matchLength;
-    if (next + literalLength > literalCount) throw corrupt("a block runs out of literals");
-    if (matchEnd > positionLimit) throw corrupt("a block is larger than blocks may be");
-    if (offset <= 0 || matchAt - offset < since) throw corrupt("an offset is beyond the window");
+    if (next + literalLength > literalCount)
+      throw corrupt("a block has fewer literals than its sequences need");
+    if (matchEnd > positionLimit) throw corrupt("a block exceeds the maximum block size");
+    if (offset <= 0 || matchAt - offset < since)
+      throw corrupt("an offset is 0, or larger than the window");
     if (literalLength < 48) {
       while (position < matchAt) out[position++] = literal[next++] as number;
     } else {
@@ -211,13 +215,13 @@ export function decodeBlock(
       position = matchEnd;
     }
   }
-  if (bits !== floor) throw corrupt("a block's sequences do not end where they should");
+  if (bits !== floor) throw corrupt("the bit stream of the sequences has unused bits");
   history.recent[0] = recent0;
   history.recent[1] = recent1;
   history.recent[2] = recent2;
 
   const rest = literalCount - next;
-  if (position + rest > positionLimit) throw corrupt("a block is larger than blocks may be");
+  if (position + rest > positionLimit) throw corrupt("a block exceeds the maximum block size");
   out.set(literal.subarray(next, literalCount), position);
   return position + rest;
 }

@@ -34,12 +34,13 @@ export function readFseTable(
   const take = (count: number) => {
     const value = peek(count);
     position += count;
-    if (position > end) throw corrupt("a table is cut short");
+    if (position > end) throw corrupt("an FSE table is too short");
     return value;
   };
 
   const accuracyLog = take(4) + 5;
-  if (accuracyLog > mostAccuracy) throw corrupt(`a table of accuracy ${accuracyLog}`);
+  if (accuracyLog > mostAccuracy)
+    throw corrupt(`the accuracy of an FSE table, ${accuracyLog}, is above ${mostAccuracy}`);
   const counts: number[] = [];
   let left = 1 << accuracyLog;
   while (left > 0) {
@@ -62,9 +63,9 @@ export function readFseTable(
         if (zeros < 3) break;
       }
     }
-    if (counts.length > mostSymbol + 1) throw corrupt("a table has too many symbols");
+    if (counts.length > mostSymbol + 1) throw corrupt("an FSE table has too many symbols");
   }
-  if (left < 0) throw corrupt("a table's probabilities are over one");
+  if (left < 0) throw corrupt("the probabilities of an FSE table add up to more than 1");
   return { table: fseTable(counts, accuracyLog), end: (position + 7) >>> 3 };
 }
 
@@ -90,7 +91,7 @@ export function fseTable(counts: readonly number[], accuracyLog: number): FseTab
       while (at >= high);
     }
   });
-  if (at !== 0) throw corrupt("a table's symbols do not fill it");
+  if (at !== 0) throw corrupt("the symbols of an FSE table do not fill it");
 
   for (let state = 0; state < size; state++) {
     const index = symbol[state] as number;

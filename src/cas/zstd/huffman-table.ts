@@ -15,12 +15,12 @@ export function readHuffmanTable(
   at: number,
   limit: number,
 ): { readonly table: HuffmanTable; readonly end: number } {
-  if (at >= limit) throw corrupt("a tree is cut short");
+  if (at >= limit) throw corrupt("a Huffman tree is too short");
   const header = bytes[at] as number;
   if (header >= 128) {
     const count = header - 127;
     const end = at + 1 + ((count + 1) >> 1);
-    if (end > limit) throw corrupt("a tree is cut short");
+    if (end > limit) throw corrupt("a Huffman tree is too short");
     const weights: number[] = [];
     for (let n = 0; n < count; n++) {
       const pair = bytes[at + 1 + (n >> 1)] as number;
@@ -29,7 +29,7 @@ export function readHuffmanTable(
     return { table: tableOf(weights), end };
   }
   const end = at + 1 + header;
-  if (end > limit) throw corrupt("a tree is cut short");
+  if (end > limit) throw corrupt("a Huffman tree is too short");
   return { table: tableOf(compressedWeights(bytes, at + 1, end)), end };
 }
 
@@ -37,7 +37,7 @@ export function readHuffmanTable(
 function compressedWeights(bytes: Uint8Array, at: number, end: number): number[] {
   const { table, end: start } = readFseTable(bytes, at, end, 6, 255);
   const last = start < end ? (bytes[end - 1] as number) : 0;
-  if (last === 0) throw corrupt("a tree has no weights");
+  if (last === 0) throw corrupt("a Huffman tree has no weights");
   let left = (end - start) * 8 - 1 - (Math.clz32(last) - 24);
   const take = (count: number) => {
     left -= count;
@@ -53,10 +53,10 @@ function compressedWeights(bytes: Uint8Array, at: number, end: number): number[]
   const weights: number[] = [];
   let now = take(table.accuracyLog);
   let other = take(table.accuracyLog);
-  if (left < 0) throw corrupt("a tree's weights are cut short");
+  if (left < 0) throw corrupt("the weights of a Huffman tree are too short");
   for (;;) {
     weights.push(table.symbol[now] as number);
-    if (weights.length > 254) throw corrupt("a tree has too many weights");
+    if (weights.length > 254) throw corrupt("a Huffman tree has too many weights");
     const moved = (table.next[now] as number) + take(table.bits[now] as number);
     if (left < 0) {
       weights.push(table.symbol[other] as number);
@@ -71,13 +71,14 @@ function compressedWeights(bytes: Uint8Array, at: number, end: number): number[]
 function tableOf(weights: number[]): HuffmanTable {
   let sum = 0;
   for (const weight of weights) {
-    if (weight > mostHuffmanBits) throw corrupt("a code is too long");
+    if (weight > mostHuffmanBits) throw corrupt("a Huffman code is too long");
     if (weight > 0) sum += 1 << (weight - 1);
   }
-  if (sum === 0) throw corrupt("a tree is empty");
+  if (sum === 0) throw corrupt("a Huffman tree is empty");
   const width = 32 - Math.clz32(sum);
   const rest = (1 << width) - sum;
-  if (width > mostHuffmanBits || (rest & (rest - 1)) !== 0) throw corrupt("a tree is not full");
+  if (width > mostHuffmanBits || (rest & (rest - 1)) !== 0)
+    throw corrupt("a Huffman tree is incomplete");
   const all = [...weights, 32 - Math.clz32(rest)];
 
   const entries = new Uint16Array(1 << width);

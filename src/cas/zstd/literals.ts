@@ -13,7 +13,7 @@ interface Literals {
 /** Reads the literals of the block that is in the scratch buffer and ends at `end` (RFC 8878, 3.1.1.3.1). */
 export function readLiterals(end: number, history: BlockHistory, mostBytes: number): Literals {
   let at = paddingBytes;
-  if (end - at < 2) throw corrupt("a block is too short");
+  if (end - at < 2) throw corrupt("a block is too short for its literals section");
   const word = scratchView.getUint32(at, true);
   const kind = word & 3;
   const format = (word >>> 2) & 3;
@@ -28,7 +28,7 @@ export function readLiterals(end: number, history: BlockHistory, mostBytes: numb
           : (word >>> 3) & 31;
     at += headerBytes;
     const stored = kind === 0 ? count : 1;
-    if (count > mostBytes || at + stored > end) throw corrupt("a block's literals are too many");
+    if (count > mostBytes || at + stored > end) throw corrupt("a block has too many literals");
     if (kind === 0) return { bytes: scratch.subarray(at, at + count), count, end: at + count };
     literalScratch.fill(scratch[at] as number, 0, count);
     return { bytes: literalScratch, count, end: at + 1 };
@@ -42,14 +42,15 @@ export function readLiterals(end: number, history: BlockHistory, mostBytes: numb
   const size = Number((all >> BigInt(4 + wide)) & mask);
   at += header;
   const until = at + size;
-  if (count > mostBytes || until > end) throw corrupt("a block's literals are too many");
+  if (count > mostBytes || until > end) throw corrupt("a block has too many literals");
   if (kind === 2) {
     const read = readHuffmanTable(scratch, at, until);
     history.huffman = read.table;
     at = read.end;
   }
   const table = history.huffman;
-  if (table === undefined) throw corrupt("a block repeats a tree that is not there");
+  if (table === undefined)
+    throw corrupt("a block repeats a Huffman tree, but no earlier block has one");
   if (format === 0) decodeStream(table, at, until, 0, count);
   else decodeFour(table, at, until, count);
   return { bytes: literalScratch, count, end: until };
@@ -57,13 +58,13 @@ export function readLiterals(end: number, history: BlockHistory, mostBytes: numb
 
 function decodeFour(table: HuffmanTable, at: number, until: number, count: number): void {
   const first = at + 6;
-  if (first > until) throw corrupt("a block's literals are cut short");
+  if (first > until) throw corrupt("the literals of a block are too short");
   const each = (count + 3) >> 2;
   let from = first;
   for (let n = 0; n < 4; n++) {
     const end = n === 3 ? until : from + scratchView.getUint16(at + 2 * n, true);
     const stop = n === 3 ? count : each * (n + 1);
-    if (end > until || stop > count) throw corrupt("a block's literals are cut short");
+    if (end > until || stop > count) throw corrupt("the literals of a block are too short");
     decodeStream(table, from, end, each * n, stop);
     from = end;
   }
@@ -78,7 +79,7 @@ function decodeStream(
   stop: number,
 ): void {
   const last = from < end ? (scratch[end - 1] as number) : 0;
-  if (last === 0) throw corrupt("a block's literals have no end");
+  if (last === 0) throw corrupt("the bit stream of the literals has no end mark");
   const floor = from * 8;
   const out = literalScratch;
   const view = scratchView;
@@ -110,5 +111,5 @@ function decodeStream(
     bits -= entry >>> 8;
   }
   if (at !== stop || bits !== floor)
-    throw corrupt("a block's literals do not end where they should");
+    throw corrupt("the bit stream of the literals has unused bits");
 }

@@ -140,7 +140,7 @@ describe("what strangers write", () => {
 
     for (let end = 1; end < packed.byteLength; end++) {
       if (end === first) continue;
-      expect(() => unpack(packed.subarray(0, end), 10_000)).toThrow("broken");
+      expect(() => unpack(packed.subarray(0, end), 10_000)).toThrow("is invalid");
     }
   });
 
@@ -151,14 +151,14 @@ describe("what strangers write", () => {
 
     expect(() => {
       for (const part of decoder.push(bomb)) bytes += part.byteLength;
-    }).toThrow("over the 200000 bytes");
+    }).toThrow("more than the 200000 bytes");
     expect(bytes).toBeLessThanOrEqual(200_000);
   });
 
   test("is refused by its first bytes when it says itself that it is too much", () => {
     const packed = compress(Buffer.alloc(300_000), 3);
 
-    expect(() => unpack(packed.subarray(0, 18), 200_000)).toThrow("over the 200000 bytes");
+    expect(() => unpack(packed.subarray(0, 18), 200_000)).toThrow("more than the 200000 bytes");
   });
 
   test("gets no window that is larger than windows need to be", () => {
@@ -179,7 +179,7 @@ describe("what strangers write", () => {
     ["a block over 128 KiB", frameOf([], 0, 200_000)],
     ["an offset before the beginning", frameOf([0x00, 1, 0x54, 0, 2, 0, 1], 2)],
   ])("is refused when it is %s", (_, packed) => {
-    expect(() => unpack(packed, 1_000_000)).toThrow("broken");
+    expect(() => unpack(packed, 1_000_000)).toThrow("is invalid");
   });
 
   test("cannot make long work of a short block", () => {
@@ -188,7 +188,7 @@ describe("what strangers write", () => {
     const block = [0, 255, count & 255, count >> 8, 0x54, 0, 2, 52, ...Buffer.alloc(40), 1];
     const start = performance.now();
 
-    expect(() => unpack(frameOf(block, 2), 1_000_000)).toThrow("broken");
+    expect(() => unpack(frameOf(block, 2), 1_000_000)).toThrow("is invalid");
     expect(performance.now() - start).toBeLessThan(20_000);
   });
 });

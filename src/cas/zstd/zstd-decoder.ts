@@ -63,7 +63,7 @@ export class ZstdDecoder {
   /** Throws unless the last frame is complete. */
   end(): void {
     if (this.#expected.kind === "frame" && this.#input.length === 0) return;
-    throw corrupt("it is cut short");
+    throw corrupt("it ends too early");
   }
 
   /** Does one step; returns undefined when it needs more bytes. */
@@ -101,14 +101,14 @@ export class ZstdDecoder {
       this.#expected = { kind: "skipped", bytes };
       return true;
     }
-    if (magic !== frameMagic) throw corrupt("a frame does not begin as frames do");
+    if (magic !== frameMagic) throw corrupt("a frame does not begin with the magic number of zstd");
     const descriptor = input.byteAt(4);
     const single = (descriptor & 32) !== 0;
     const contentWidth = [single ? 1 : 0, 2, 4, 8][descriptor >> 6] as number;
     const dictionaryWidth = [0, 1, 2, 4][descriptor & 3] as number;
     const windowWidth = single ? 0 : 1;
     if (input.length < 5 + windowWidth + dictionaryWidth + contentWidth) return false;
-    if ((descriptor & 8) !== 0) throw corrupt("a frame has an unknown feature");
+    if ((descriptor & 8) !== 0) throw corrupt("a reserved bit of a frame header is set");
     input.drop(5);
     const window = windowWidth === 1 ? windowOf(input.byteAt(0)) : undefined;
     input.drop(windowWidth);
@@ -148,8 +148,8 @@ export class ZstdDecoder {
     const kind = (header >>> 1) & 3;
     const size = header >>> 3;
     const most = Math.min(mostBlockBytes, frame.windowBytes);
-    if (kind === 3) throw corrupt("a block is of no known kind");
-    if (size > most) throw corrupt("a block is larger than blocks may be");
+    if (kind === 3) throw corrupt("a block has the reserved block type");
+    if (size > most) throw corrupt("a block exceeds the maximum block size");
     const stored = kind === 1 ? 1 : size;
     if (input.length < 3 + stored) return undefined;
     input.drop(3);
@@ -180,7 +180,9 @@ export class ZstdDecoder {
 
   #finish({ contentBytes, producedBytes, hasChecksum }: Frame): void {
     if (contentBytes !== undefined && contentBytes !== producedBytes) {
-      throw corrupt(`a frame says ${contentBytes} bytes and has ${producedBytes}`);
+      throw corrupt(
+        `the header of a frame says ${contentBytes} bytes, but the frame has ${producedBytes}`,
+      );
     }
     this.#expected = { kind: hasChecksum ? "checksum" : "frame" };
   }
@@ -189,7 +191,7 @@ export class ZstdDecoder {
     if (this.#producedBytes + bytes <= this.#mostBytes) return;
     throw new Fault(
       "invalid_argument",
-      `the zstd stream unpacks to over the ${this.#mostBytes} bytes that it was said to`,
+      `the zstd stream unpacks to more than the ${this.#mostBytes} bytes that its sender declared`,
     );
   }
 

@@ -30,7 +30,9 @@ export function describeEnvironment(command: Command): void {
             ...tableLines(Object.entries(facts).map(([name, value]) => [paint.bold(name), value])),
             "",
             `fingerprint ${fingerprint.slice(0, 16)}: figures are compared only with figures of the same fingerprint`,
-            quiet.kind === "quiet" ? "The machine is quiet now." : `Not quiet now: ${quiet.why}.`,
+            quiet.kind === "quiet"
+              ? "The machine is idle now."
+              : `The machine is not idle: ${quiet.why}.`,
             ...advice.flatMap(({ what, help }) => [
               "",
               `${paint.yellow("·")} ${what}`,

@@ -28,7 +28,7 @@ export function noiseLines({ case: testCase, suite, machines }: CaseNoise, paint
           each.metric.nature,
           runsText(each),
           selfTestsText(each),
-          each.from === "exact" ? "any change" : `told from ${percent(each.limit)}`,
+          each.from === "exact" ? "any change" : `reported from ${percent(each.limit)}`,
           paint.dim(sources[each.from]),
         ]),
       ),

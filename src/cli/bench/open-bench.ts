@@ -54,7 +54,7 @@ export async function withBench<T>(
     });
     try {
       const quiet = judgeLoad(await sampleLoad(1_000, stop.asked), "flag");
-      if (quiet.kind !== "quiet") place.note(`the machine is not quiet: ${quiet.why}`);
+      if (quiet.kind !== "quiet") place.note(`the machine is not idle: ${quiet.why}`);
       const facts = environmentFacts(place.tools);
       const fingerprint = fingerprintOf(facts);
       return await work({ cache, place, facts, fingerprint, notes, signal: stop.asked });

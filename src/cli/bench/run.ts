@@ -28,7 +28,7 @@ export function describeRun(command: Command): void {
       "--artifact <version|path>",
       "a version, a nightly's tag, a folder or a tarball",
     )
-    .option("--as <tag>", "under which name its results are kept (default: its tag)")
+    .option("--as <tag>", "the name under which its results are stored (default: its tag)")
     .option("--suite <file|name>", "default: the only one in .grange/bench/")
     .option("--section <name>", "compile, runtime or toolchain; may be repeated", repeated)
     .option("--backend <name>", "only this backend; may be repeated", repeated)
@@ -36,10 +36,10 @@ export function describeRun(command: Command): void {
     .option("--scenario <name>", "only this scenario; may be repeated", repeated)
     .option("--benchmark <name>", "only this benchmark; may be repeated", repeated)
     .option("--iterations <n>", "timed runs of each case (default: the suite's)", numberFrom(1, 50))
-    .option("--list", "say what would be measured, and stop")
+    .option("--list", "list the cases that would be measured, and measure nothing")
     .option("--out <file>", "write the results there, too")
     .option("--data <dir>", "the directory of artifacts and results (GRANGE_BENCH_DATA)")
-    .option("--no-sandbox", "run what is measured as your user, with the network")
+    .option("--no-sandbox", "run the measured programs as your user, with the network")
     .action((options: RunOptions) =>
       inSession(options, async (session) => {
         const { runLocally } = await import("./run-locally.ts");

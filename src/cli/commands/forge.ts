@@ -247,7 +247,7 @@ function describeAccounts(command: Command): void {
   speaksToServer(command.command("accounts"))
     .description("which principals are which accounts at a forge, for `--readers`")
     .option("--link <principal=account>", "from now on, it is this account")
-    .option("--unlink <principal>", "it is no account any more; what it could read by it ends")
+    .option("--unlink <principal>", "remove the link; the rights to read that follow from it end")
     .option("--forge <kind>", "the kind of forge", "github")
     .action((options: AccountsOptions) =>
       inSession(options, async (session) => {

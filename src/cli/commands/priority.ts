@@ -37,7 +37,7 @@ export const describePriority: Describe = (command) => {
         if (changed.notice !== null)
           session.terminal.notes.line(`${printableLine(changed.notice)}.`);
         if (changed.job !== null) {
-          const line = `Job ${printableLine(changed.job)} has priority ${changed.priority}, beside that of its graph; ${changed.moved} jobs moved in the queue.`;
+          const line = `Job ${printableLine(changed.job)} has priority ${changed.priority}, which is added to that of its graph; ${changed.moved} jobs moved in the queue.`;
           return answer(session, options, changed, () => [line]);
         }
         return answer(session, options, changed, () => [

@@ -14,7 +14,7 @@ export const describeRepository: Describe = (command) => {
   addShow(command);
   addSet(command);
   withExamples(command, [
-    ["which repositories there are, and through which project each is read", "repository list"],
+    ["list repositories, each with its project", "repository list"],
     [
       "let two repositories share their blobs and results",
       "repository set team/web --project team",
@@ -60,7 +60,7 @@ function addSet(command: Command): void {
       inSession(options, async (session) => {
         const { repositoryEndpoints } = await import("#api/endpoints/repository-endpoints.ts");
         const { project } = options;
-        if (project === undefined) throw new UsageError("what shall change? Give --project");
+        if (project === undefined) throw new UsageError("nothing would change: give --project");
         const settings = await session.api.call(repositoryEndpoints.setRepository, {
           params: { repository },
           body: { project },

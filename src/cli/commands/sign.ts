@@ -10,7 +10,7 @@ interface SignOptions extends CommonOptions {
 
 export const describeSign: Describe = (command) => {
   speaksToServer(command)
-    .argument("<catalog>", "the digest of a catalog, or a unique beginning of it")
+    .argument("<catalog>", "the digest of a catalog, or a unique prefix of it")
     .requiredOption("--key <file>", "the private key from `grange key create`")
     .action((written: string, options: SignOptions) =>
       inSession(options, async (session) => {

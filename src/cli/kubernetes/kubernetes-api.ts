@@ -60,7 +60,7 @@ export async function openKubernetes(address: KubernetesAddress): Promise<Kubern
   if (ownCluster === undefined)
     throw new Fault(
       "failed_precondition",
-      "this process runs in no pod of Kubernetes: start `kubectl proxy`, and give its address by --api-server",
+      "this process does not run in a pod of Kubernetes: start `kubectl proxy`, and give its address with --api-server",
     );
   const read = (name: string) => readFile(join(ownCredentials, name), "utf8");
   const namespace = given ?? (await read("namespace")).trim();

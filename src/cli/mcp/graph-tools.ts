@@ -13,7 +13,7 @@ export const graphArgument = z
   .min(1)
   .max(200)
   .default("latest")
-  .describe("A graph's id, a unique beginning of it, or `latest`");
+  .describe("A graph's id, a unique prefix of it, or `latest`");
 const jobArgument = z.string().min(1).max(1_024).describe("The name of a job of the graph");
 
 /** Characters of a definition. */
