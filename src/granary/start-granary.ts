@@ -10,6 +10,7 @@ import { openGit } from "#git/run-git.ts";
 import { takeLock, untilLost } from "#machine/holder-lock.ts";
 import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
 import type { Tracing } from "#tracing/tracing.ts";
+import { prepareDigests, startWarmUp, trimRegularly } from "./background-work.ts";
 import { openBuilds } from "./builds/open-builds.ts";
 import { endpointPath, type GranaryConfig, lockPath, ownVariables } from "./config.ts";
 import { writeEndpoint } from "./endpoint.ts";
@@ -18,7 +19,7 @@ import { noFarm } from "./farm/no-farm.ts";
 import { openFront } from "./front/listen.ts";
 import { noOutbox } from "./outbox/no-outbox.ts";
 import { type OpenOutbox, openOutbox } from "./outbox/open-outbox.ts";
-import { warmUp } from "./prefetch/warm-up.ts";
+import { ownEnvironment } from "./own-environment.ts";
 import { outboxAnswer } from "./protocol/conversation.ts";
 import { changedSince, readFacts, readNested } from "./protocol/read-facts.ts";
 import { resultHandlers } from "./protocol/result-handlers.ts";
@@ -29,9 +30,7 @@ import { openGranaryStore } from "./store/open-granary-store.ts";
 import { smallAtOnce } from "./store/small-uploads.ts";
 import { openTieredCache } from "./tiered-cache/open-tiered-cache.ts";
 import { toolPlugins } from "./tool-plugins.ts";
-import { defaultSettings } from "./workspace/granary-settings.ts";
-import { type KnownDigests, openKnownDigests } from "./workspace/known-digests.ts";
-import { digestDefaultTools, readEnvironment } from "./workspace/read-environment.ts";
+import { openKnownDigests } from "./workspace/known-digests.ts";
 
 interface RunningGranary extends Service {
   readonly port: number;
@@ -47,12 +46,6 @@ const mostEntryBytes = 2 * 1024 ** 3;
 /** The most prefetched bytes of one build: more is no longer a prediction of a build. */
 const mostPrefetchBytes = 4 * 1024 ** 3;
 const mostPrefetchResults = 100_000;
-/**
- * The period of trimming in ms. A full store is trimmed at once; this one is for files that others removed, and reads
- * everything: 1.2 s of CPU at 50,000 results.
- */
-const trimEveryMs = 15 * 60_000;
-
 /** Directories with results of builds and information about them. */
 const closedFolders = [
   "packs",
@@ -109,7 +102,7 @@ export async function startGranary(
   try {
     const git = keep(await openGit(join(dataDirectory, "git")));
     const digests = await openKnownDigests(dataDirectory);
-    keep(learning(digests));
+    keep(prepareDigests(digests));
     const connected = config.farm && keep(connectGranaryFarm(config.farm, logger));
     const farm = connected ?? noFarm();
     void connected?.greet();
@@ -252,7 +245,7 @@ export async function startGranary(
         logger,
       }),
     );
-    keep(trimming(() => store.trim(), logger));
+    keep(trimRegularly(() => store.trim(), logger));
     const endpoint = endpointPath(config);
     await writeEndpoint(endpoint, {
       version: config.version,
@@ -263,7 +256,7 @@ export async function startGranary(
       secret,
     });
     opened.push({ stop: () => rm(endpoint, { force: true }) });
-    if (connected !== undefined) keep(warmingUp());
+    if (connected !== undefined) keep(startWarmUp());
     const failed = untilLost(taken.lock.lost, `the data directory ${dataDirectory}`);
     return { port: front.port, socketPath, over, failed, stop };
   } catch (reason) {
@@ -284,73 +277,4 @@ async function stopAll(opened: Service[], logger: Logger): Promise<void> {
       logger.warn({ err: reason }, "a part of the granary did not stop cleanly");
     });
   }
-}
-
-const knownForMs = 2_000;
-
-/**
- * Returns the environment of this process, and computes it again after some time, because compilers may be upgraded
- * while the granary runs.
- */
-function ownEnvironment(digests: KnownDigests): () => Promise<string> {
-  let known: { readonly name: Promise<string>; readonly atMs: number } | undefined;
-  return () => {
-    if (known !== undefined && performance.now() - known.atMs < knownForMs) return known.name;
-    const source = {
-      settings: defaultSettings,
-      root: undefined,
-      variables: ownVariables(),
-      digests,
-    };
-    const name = readEnvironment(source).then((environment) => environment.name);
-    known = { name, atMs: performance.now() };
-    return name;
-  };
-}
-
-/** Prepares data that the first build would otherwise have to wait for. */
-function learning(digests: KnownDigests): Service {
-  const stopping = new AbortController();
-  const learnt = digestDefaultTools(digests, ownVariables()["PATH"], stopping.signal).catch(
-    () => {},
-  );
-  return {
-    async stop() {
-      stopping.abort();
-      await learnt;
-    },
-  };
-}
-
-/** Warms up before the first build: nothing waits for it, and the first build asks Git before anything is fetched. */
-function warmingUp(): Service {
-  const stopping = new AbortController();
-  const done = warmUp(stopping.signal).catch(() => {});
-  return {
-    async stop() {
-      stopping.abort();
-      await done;
-    },
-  };
-}
-
-function trimming(trim: () => Promise<unknown>, logger: Logger): Service {
-  let isRunning: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    isRunning ??= trim()
-      .then(
-        () => {},
-        (reason: unknown) => logger.warn({ err: reason }, "the store could not be trimmed"),
-      )
-      .finally(() => {
-        isRunning = undefined;
-      });
-  }, trimEveryMs);
-  timer.unref();
-  return {
-    async stop() {
-      clearInterval(timer);
-      await isRunning;
-    },
-  };
 }

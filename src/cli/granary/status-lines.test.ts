@@ -15,10 +15,10 @@ const standing = (change: Partial<GranaryStatus> = {}): GranaryStatus => ({
   ...change,
 });
 const farm = { server: "http://farm:8980", away: false };
-const linesOf = (status: GranaryStatus, wished?: string) =>
-  statusLines(status, new Date(0), wished).join("\n");
+const linesOf = (status: GranaryStatus, configured?: string) =>
+  statusLines(status, new Date(0), configured).join("\n");
 
-test("a granary that was started without the farm that is wished for says what to do", () => {
+test("a granary that was started without the farm that is configured now says what to do", () => {
   expect(linesOf(standing(), "http://farm:8980")).toContain("`grange granary stop`");
   expect(linesOf(standing({ farm }), "http://other:8980")).toContain(
     "GRANGE_SERVER is http://other",

@@ -3,8 +3,8 @@ import { memorySizeText } from "#core/memory-size.ts";
 import type { FetchAheadAnswer, GranaryStatus } from "#granary/protocol/answers.ts";
 import { diskCostText } from "./saved-lines.ts";
 
-/** `wished`: the farm that builds started here would use. */
-export function statusLines(status: GranaryStatus, now: Date, wished?: string): string[] {
+/** `configured`: the farm in this shell's GRANGE_SERVER. */
+export function statusLines(status: GranaryStatus, now: Date, configured?: string): string[] {
   const { store, outbox, farm, builds } = status;
   const lines = [
     `granary ${status.version}, process ${status.pid}, port ${status.port}, in ${status.directory}`,
@@ -12,9 +12,9 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
     ...troubleLine(store.diskTrouble, now),
     farm === null ? "farm: none; results are kept on this machine" : farmLine(farm),
   ];
-  if (wished !== undefined && !isSame(wished, farm?.server)) {
+  if (configured !== undefined && !isSame(configured, farm?.server)) {
     lines.push(
-      `GRANGE_SERVER is ${wished}, which takes effect when a granary starts: run \`grange granary stop\`; the next build starts one with this farm`,
+      `GRANGE_SERVER is ${configured}, which takes effect when a granary starts: run \`grange granary stop\`; the next build starts one with this farm`,
     );
   }
   const waiting = outbox.results + outbox.indexes + outbox.reports;

@@ -45,7 +45,7 @@ export async function endBuild(
   entry: BuildUnderWay,
   how: BuildEnd,
 ): Promise<GranaryBuildReport> {
-  const { build, accesses, places, log, letGo, notAhead, abort } = entry;
+  const { build, accesses, places, log, releaseOutbox, notAhead, abort } = entry;
   const endedAt = how.overAt ?? performance.now();
   const elapsedMs = Math.max(0, Math.round(entry.elapsedMs() - (performance.now() - endedAt)));
   const facts = entry.facts();
@@ -105,7 +105,7 @@ export async function endBuild(
       "the build's index waits for a restart",
     );
   } finally {
-    letGo();
+    releaseOutbox();
   }
   const { transferred, wasted } = report.bytes;
   await waste.remember(

@@ -456,7 +456,7 @@ test("an invalid index costs the build only the index", async () => {
 });
 
 test.each([
-  { upload: "after", until: "let go" },
+  { upload: "after", until: "released" },
   { upload: "soon", until: "due" },
 ] as const)(
   "uploads wait for the end of the build ($upload: or until $until)",

@@ -48,7 +48,7 @@ export interface BuildUnderWay {
   readonly accesses: BuildAccesses;
   readonly places: ReadonlyMap<string, string>;
   readonly log: AccessLog;
-  readonly letGo: () => void;
+  readonly releaseOutbox: () => void;
   plan(): Promise<Plan>;
   readonly notAhead: GranaryBuildReport["notAhead"];
   readonly sentBefore: number;
@@ -164,14 +164,16 @@ export async function startBuild(context: BuildContext, begun: BuildFacts): Prom
     ? planWhenFarmReturns(planParts, facts, prefetch, abort.signal)
     : readQuarantineOnly(planFarm, facts, abort.signal);
   void plan.finally(() => response.arrived());
-  const letGo =
-    parts.upload === "during" ? () => {} : outbox.hold(parts.upload === "after" ? "let go" : "due");
+  const releaseOutbox =
+    parts.upload === "during"
+      ? () => {}
+      : outbox.hold(parts.upload === "after" ? "released" : "due");
   return {
     build,
     accesses,
     places,
     log,
-    letGo,
+    releaseOutbox,
     plan: () => plan,
     notAhead,
     sentBefore: outbox.sentBytes,

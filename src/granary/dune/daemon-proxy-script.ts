@@ -5,7 +5,7 @@
  * It also answers dune itself, so that dune never waits for a granary that is busy, stopped or killed: dune blocks
  * until it receives the greeting, ignores SIGTERM meanwhile, and fails when the connection breaks before that.
  *
- * Standard input: `hold NAME BEACON GATEMS`, `drop NAME`. Standard output: `held NAME PORT`, `failed NAME WHY`. When
+ * Standard input: `hold NAME ENDPOINTFILE GATEMS`, `drop NAME`. Standard output: `held NAME PORT`, `failed NAME REASON`. When
  * input ends, endpoint files are released at once, connected dunes are served to their end, and a dune that has just
  * read an endpoint file may still connect for a moment.
  *
@@ -26,10 +26,10 @@ my (%endpoints, %clients, $ended); my ($input, $serial) = ('', 0);
 
 sub hold {
   my ($name, $file, $gate) = @_;
-  socket(my $door, PF_INET, SOCK_STREAM, 0) or return "no socket: $!";
-  bind($door, sockaddr_in(0, INADDR_LOOPBACK)) && listen($door, 128) or return "no port: $!";
-  $door->blocking(0);
-  my ($port) = sockaddr_in(getsockname($door));
+  socket(my $listener, PF_INET, SOCK_STREAM, 0) or return "no socket: $!";
+  bind($listener, sockaddr_in(0, INADDR_LOOPBACK)) && listen($listener, 128) or return "no port: $!";
+  $listener->blocking(0);
+  my ($port) = sockaddr_in(getsockname($listener));
   # Written to another name and renamed: dune must never read a part of it.
   open(my $out, '>', "$file.new") or return "cannot write $file: $!";
   print $out "127.0.0.1:$port"; close($out) or return "cannot write $file: $!";
@@ -38,7 +38,7 @@ sub hold {
   my $lock = pack('s s x4 q q i x4', F_RDLCK, SEEK_SET, 0, 0, 0);
   fcntl($held, F_SETLK, $lock) or return "cannot lock $file: $!";
   rename("$file.new", $file) or return "cannot name $file: $!";
-  $endpoints{$name} = { door => $door, held => $held, file => $file, gate => $gate / 1000, port => $port };
+  $endpoints{$name} = { listener => $listener, held => $held, file => $file, gate => $gate / 1000, port => $port };
   return undef;
 }
 sub drop {
@@ -54,9 +54,9 @@ sub command {
     print STDOUT defined $why ? "failed\t$name\t$why\n" : "held\t$name\t$endpoints{$name}{port}\n";
   } elsif ($verb eq 'drop') { drop($endpoints{$name}); }
 }
-sub welcome {
+sub accept_dunes {
   my ($name, $endpoint) = @_;
-  while (accept(my $dune, $endpoint->{door})) {
+  while (accept(my $dune, $endpoint->{listener})) {
     $dune->blocking(0);
     my $one = { dune => $dune, gate => time() + $endpoint->{gate}, least => time() + 0.02, said => '',
                 out => "$name\n", in => '', line => '' };
@@ -120,7 +120,7 @@ while (1) {
       if ($endpoint->{until} <= $now) { delete $endpoints{$name}; next }
       my $left = $endpoint->{until} - $now; $wait = $left if !defined $wait || $left < $wait;
     }
-    vec($read, fileno($endpoint->{door}), 1) = 1;
+    vec($read, fileno($endpoint->{listener}), 1) = 1;
   }
   for my $id (keys %clients) {
     my $one = $clients{$id};
@@ -148,7 +148,7 @@ while (1) {
     read_dune($one) if $one->{dune} && vec($read, fileno($one->{dune}), 1);
     read_granary($one) if $one->{up} && vec($read, fileno($one->{up}), 1);
   }
-  for my $name (keys %endpoints) { welcome($name, $endpoints{$name}) if vec($read, fileno($endpoints{$name}{door}), 1) }
+  for my $name (keys %endpoints) { accept_dunes($name, $endpoints{$name}) if vec($read, fileno($endpoints{$name}{listener}), 1) }
   if (!$ended && vec($read, fileno(STDIN), 1)) {
     my $size = sysread(STDIN, $input, 65536, length $input);
     if (defined $size && $size == 0) { $ended = 1; drop($_) for values %endpoints }

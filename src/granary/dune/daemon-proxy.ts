@@ -63,7 +63,7 @@ export async function startDaemonProxy(parts: {
     sockets.add(socket);
     socket.on("error", () => {});
     socket.once("close", () => sockets.delete(socket));
-    void welcome(socket, parts.onClient);
+    void acceptDune(socket, parts.onClient);
   });
   server.listen(path);
   await once(server, "listening");
@@ -133,7 +133,7 @@ export async function startDaemonProxy(parts: {
   };
 }
 
-async function welcome(socket: Socket, onClient: (client: DuneClient) => void): Promise<void> {
+async function acceptDune(socket: Socket, onClient: (client: DuneClient) => void): Promise<void> {
   const bytes = socket.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>;
   let head = Buffer.alloc(0);
   try {

@@ -6,7 +6,7 @@ import { root } from "../../../test/support/needs/machine-needs.ts";
 import { needs } from "../../../test/support/needs/needs.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import { fakeBuild } from "../tiered-cache/fake-build.fixture.ts";
-import { suppliesWith } from "../tiered-cache/tiered-cache.fixture.ts";
+import { openCacheWith } from "../tiered-cache/tiered-cache.fixture.ts";
 import { ownConnections, userOf } from "./connection-owner.ts";
 import { frontOver } from "./front.fixture.ts";
 
@@ -74,7 +74,7 @@ test(
   needs(root),
   async () => {
     const build = fakeBuild();
-    const stand = await suppliesWith(noFarm());
+    const stand = await openCacheWith(noFarm());
     const { port } = await frontOver(stand, { builds: [build] });
     const key = `ab/${"c".repeat(30)}`;
     const put = (path: string, as: number | undefined) =>

@@ -9,7 +9,7 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import { noFarm } from "../farm/no-farm.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import { fakeBuild, told } from "../tiered-cache/fake-build.fixture.ts";
-import { suppliesBefore, suppliesWith } from "../tiered-cache/tiered-cache.fixture.ts";
+import { openCacheBehindLine, openCacheWith } from "../tiered-cache/tiered-cache.fixture.ts";
 import { frontOver, sendAll } from "./front.fixture.ts";
 
 const hash = "ab".repeat(32);
@@ -32,7 +32,7 @@ const put = (url: string, headers: Record<string, string> = {}) =>
 
 describe.each(tools)("$tool", ({ path, written }) => {
   test("finds what it has stored, and nothing else", async () => {
-    const { url } = await frontOver(await suppliesWith(noFarm()));
+    const { url } = await frontOver(await openCacheWith(noFarm()));
     expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
     expect((await put(`${url}/cache/p/${path}`)).status).toBe(written);
 
@@ -42,7 +42,7 @@ describe.each(tools)("$tool", ({ path, written }) => {
   });
 
   test.each(["refused", "silent"] as const)("goes on without a farm (%s): at once", async (how) => {
-    const stand = await suppliesBefore();
+    const stand = await openCacheBehindLine();
     const { url } = await frontOver(stand);
     stand.line.cut(how);
     // The first request detects it.
@@ -60,7 +60,7 @@ describe.each(tools)("$tool", ({ path, written }) => {
   });
 
   test("continues with a full disk: the data that it sends are dropped", async () => {
-    const stand = await suppliesWith(noFarm());
+    const stand = await openCacheWith(noFarm());
     const full = async (): Promise<never> => {
       throw new Fault("resource_exhausted", "no space is left");
     };
@@ -88,8 +88,8 @@ describe.each(tools)("$tool", ({ path, written }) => {
 });
 
 test("an artifact of the farm is the same on a second machine, with headers and cost", async () => {
-  const first = await suppliesWith(noFarm());
-  const second = await suppliesBefore();
+  const first = await openCacheWith(noFarm());
+  const second = await openCacheBehindLine();
   const headers = { "x-artifact-duration": "1234", "x-artifact-tag": "sig", "x-artifact-sha": "c" };
   const path = "cache/p/turborepo/v8/artifacts/abcdef";
   await put(`${(await frontOver(first)).url}/${path}`, headers);
@@ -103,7 +103,7 @@ test("an artifact of the farm is the same on a second machine, with headers and 
 });
 
 test("Nx's second writer gets a conflict, without a request to the farm", async () => {
-  const stand = await suppliesBefore();
+  const stand = await openCacheBehindLine();
   const { url } = await frontOver(stand);
   expect((await put(`${url}/cache/p/nx/v1/cache/1`)).status).toBe(200);
   expect((await put(`${url}/cache/p/nx/v1/cache/1`)).status).toBe(409);
@@ -116,12 +116,12 @@ describe("results of another environment", () => {
   test.each(ofKeys)(
     "$tool: a machine with another compiler gets none, and one with the same compiler does",
     async ({ path, written }) => {
-      const first = await suppliesWith(noFarm());
+      const first = await openCacheWith(noFarm());
       const one = fakeBuild({ environment: "gcc of one content" });
       const from = await frontOver(first, { builds: [one] });
       expect((await put(`${from.url}/build/${one.id}/cache/p/${path}`)).status).toBe(written);
 
-      const second = await suppliesBefore();
+      const second = await openCacheBehindLine();
       await sendAll(first, second.fake);
       const other = fakeBuild({ environment: "gcc of another content" });
       const same = fakeBuild({ environment: "gcc of one content" });
@@ -139,7 +139,7 @@ describe("results of another environment", () => {
 describe("a build", () => {
   test("records the requests of its tools, by their path", async () => {
     const [one, other] = [fakeBuild(), fakeBuild()];
-    const { url } = await frontOver(await suppliesWith(noFarm()), { builds: [one, other] });
+    const { url } = await frontOver(await openCacheWith(noFarm()), { builds: [one, other] });
     await fetch(`${url}/build/${one.id}/cache/p/ccache/ab/c`);
     await put(`${url}/build/${one.id}/cache/p/ccache/ab/c`);
     await fetch(`${url}/build/${one.id}/cache/p/ccache/ab/c`);
@@ -151,7 +151,7 @@ describe("a build", () => {
 
   test("also records requests without a build id if it is the only build", async () => {
     const [ours, theirs] = [fakeBuild(), fakeBuild({ project: "other" })];
-    const { url } = await frontOver(await suppliesWith(noFarm()), { builds: [ours, theirs] });
+    const { url } = await frontOver(await openCacheWith(noFarm()), { builds: [ours, theirs] });
     await fetch(`${url}/cache/p/ccache/ab/c`);
     await fetch(`${url}/build/${theirs.id}/cache/p/ccache/ab/d`);
 
@@ -170,8 +170,8 @@ describe("Bazel over HTTP", () => {
   );
 
   async function filled() {
-    const first = await suppliesWith(noFarm());
-    const second = await suppliesBefore();
+    const first = await openCacheWith(noFarm());
+    const second = await openCacheBehindLine();
     const { url } = await frontOver(first);
     await fetch(`${url}/cache/p/bazel/cas/${digestOf(output).hash}`, {
       method: "PUT",
@@ -201,7 +201,7 @@ describe("Bazel over HTTP", () => {
   });
 
   test("is rejected when a blob does not match its name", async () => {
-    const { url } = await frontOver(await suppliesWith(noFarm()));
+    const { url } = await frontOver(await openCacheWith(noFarm()));
     const sent = await fetch(`${url}/cache/p/bazel/cas/${hash}`, { method: "PUT", body });
     expect(sent.status).toBe(400);
   });
@@ -214,7 +214,7 @@ test.each([
   ["/healthz", { host: "evil.example" }, 403],
   ["/cache/p/ccache/ab/c", { host: "evil.example" }, 403],
 ] as const)("%s as %j is answered %i", async (path, headers, status) => {
-  const { port } = await frontOver(await suppliesWith(noFarm()));
+  const { port } = await frontOver(await openCacheWith(noFarm()));
   const { request } = await import("node:http");
   const answered = await new Promise<number | undefined>((resolve, reject) => {
     request({ port, host: "127.0.0.1", path, headers }, (response) => {
@@ -231,7 +231,7 @@ describe("a client that first sends only the head of a request", () => {
   const head = (agent: string) =>
     `PUT /cache/p/ccache/ab/cd HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: ${agent}\r\ncontent-length: ${body.length}\r\n\r\n`;
   const connected = async () => {
-    const { port, url } = await frontOver(await suppliesWith(noFarm()));
+    const { port, url } = await frontOver(await openCacheWith(noFarm()));
     const socket = connect(port, "127.0.0.1");
     onTestFinished(() => void socket.destroy());
     const next = async () => String((await once(socket, "data"))[0]).split("\r\n")[0];

@@ -10,8 +10,8 @@ import { noFarm } from "../farm/no-farm.ts";
 import { fakeBuild } from "../tiered-cache/fake-build.fixture.ts";
 import {
   type FarmStand,
-  suppliesBefore,
-  suppliesWith,
+  openCacheBehindLine,
+  openCacheWith,
 } from "../tiered-cache/tiered-cache.fixture.ts";
 import { frontOver, sendAll } from "./front.fixture.ts";
 
@@ -39,13 +39,13 @@ for (const tool of testedTools) {
       await tool.prepare(dir);
       const build = (cache: string) => tool.build(dir, cache, "none");
 
-      const first = await suppliesWith(noFarm());
+      const first = await openCacheWith(noFarm());
       const cold = await build((await machine(first)).cache);
-      const second: FarmStand = await suppliesBefore({ roundTripMs: 20 });
+      const second: FarmStand = await openCacheBehindLine({ roundTripMs: 20 });
       await sendAll(first, second.fake);
       const there = await machine(second);
       const warm = await build(there.cache);
-      const third = await suppliesBefore();
+      const third = await openCacheBehindLine();
       third.line.cut("silent");
       const alone = await machine(third);
       const without = await build(alone.cache);
@@ -81,12 +81,12 @@ describe("Bazel at a granary", needs(bazelNeed), () => {
         return { processes, build, outputs: await bazel.outputs() };
       };
 
-      const first = await suppliesWith(noFarm());
+      const first = await openCacheWith(noFarm());
       const cold = await at(first);
-      const second = await suppliesBefore({ roundTripMs: 20 });
+      const second = await openCacheBehindLine({ roundTripMs: 20 });
       await sendAll(first, second.fake);
       const warm = await at(second);
-      const third = await suppliesBefore();
+      const third = await openCacheBehindLine();
       third.line.cut("silent");
       const without = await at(third);
 

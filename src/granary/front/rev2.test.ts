@@ -25,7 +25,7 @@ import { fakeFarm } from "../farm/fake-farm.fixture.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import { silentLogger } from "../store/granary-store.fixture.ts";
 import { fakeBuild, told } from "../tiered-cache/fake-build.fixture.ts";
-import { suppliesBefore, suppliesWith } from "../tiered-cache/tiered-cache.fixture.ts";
+import { openCacheBehindLine, openCacheWith } from "../tiered-cache/tiered-cache.fixture.ts";
 import { frontOver, sendAll } from "./front.fixture.ts";
 
 function channelTo(url: string) {
@@ -56,11 +56,11 @@ async function upload(channel: GrpcChannel, bytes: Uint8Array) {
 
 /** Returns a farm with the results of a first machine, and the port of a second machine. */
 async function twoMachines() {
-  const first = await suppliesWith(noFarm());
+  const first = await openCacheWith(noFarm());
   const one = channelTo((await frontOver(first)).url);
   await upload(one, output);
   await one.unary(updateActionResult, { ...asked, actionResult: result });
-  const second = await suppliesBefore();
+  const second = await openCacheBehindLine();
   await sendAll(first, second.fake);
   const build = fakeBuild();
   const channel = channelTo((await frontOver(second, { builds: [build, fakeBuild()] })).url);
@@ -114,14 +114,14 @@ test.each(["refused", "silent"] as const)(
 );
 
 test("a result whose outputs were not uploaded is rejected, and they are listed", async () => {
-  const channel = channelTo((await frontOver(await suppliesWith(noFarm()))).url);
+  const channel = channelTo((await frontOver(await openCacheWith(noFarm()))).url);
   await expect(
     channel.unary(updateActionResult, { ...asked, actionResult: result }),
   ).rejects.toMatchObject({ code: "failed_precondition" });
 });
 
 test("a failed result is not stored", async () => {
-  const stand = await suppliesWith(noFarm());
+  const stand = await openCacheWith(noFarm());
   const channel = channelTo((await frontOver(stand)).url);
   await channel.unary(updateActionResult, { ...asked, actionResult: { exitCode: 1 } });
   expect(stand.outbox).toEqual([]);
@@ -172,7 +172,7 @@ describe("execution", () => {
     });
     const farm = connectGranaryFarm({ server: fake.url, token: "t0", ca: undefined }, silentLogger);
     onTestFinished(() => farm.stop());
-    const stand = await suppliesWith(farm);
+    const stand = await openCacheWith(farm);
     const channel = channelTo((await frontOver(stand, { relay: farm.relay })).url);
     for (const bytes of all) await upload(channel, bytes);
 
@@ -220,7 +220,7 @@ describe("execution", () => {
     onTestFinished(() => farm.stop());
     const [builder, other] = [fakeBuild(), fakeBuild()];
     const options = { relay: farm.relay, builds: [builder, other] };
-    const channel = channelTo((await frontOver(await suppliesWith(farm), options)).url);
+    const channel = channelTo((await frontOver(await openCacheWith(farm), options)).url);
     const metadata = { "x-grange-build": builder.id };
     const reading = async (id: string) => {
       const resourceName = `p/blobs/${digestOf(output).hash}/${output.length}`;
@@ -259,7 +259,7 @@ describe("execution", () => {
   });
 
   test("is not offered without a farm", async () => {
-    const channel = channelTo((await frontOver(await suppliesWith(noFarm()))).url);
+    const channel = channelTo((await frontOver(await openCacheWith(noFarm()))).url);
     const request = create(ExecuteRequestSchema, { instanceName: "p" });
     const executing = channel.serverStream(Execution.method.execute, request);
     await expect(executing.next()).rejects.toMatchObject({ code: "unimplemented" });

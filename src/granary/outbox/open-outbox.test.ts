@@ -205,7 +205,7 @@ test("data that were held back until due are sent by the next process after a cr
 
 test("a holder until release also keeps back due data", async () => {
   const { farm, outbox, result } = await withOutbox();
-  const release = outbox.hold("let go");
+  const release = outbox.hold("released");
   outbox.hold("due");
   await outbox.addResult(await result("a"));
   expect(await outbox.drained()).toMatchObject({ results: 1 });

@@ -12,9 +12,9 @@ import type { Outbox, OutboxState } from "./outbox.ts";
 import {
   endPause,
   failureOf,
-  letGo,
   newSender,
   noteDropped,
+  removeFiles,
   resultsIn,
   sendAll,
   settle,
@@ -124,7 +124,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     addDivergence: (project, divergence) =>
       add(() => spool.add("report", divergenceLine(project, divergence))),
 
-    hold(until = "let go") {
+    hold(until = "released") {
       const release = gate.hold(until);
       // Callers that wait for an empty outbox are informed, because they would wait forever.
       settle(sender);
@@ -169,7 +169,7 @@ async function dropTooMany(
   const what = { results: count("results"), indexes: count("index"), reports: count("report") };
   sender.overflow += files.reduce((sum, { items }) => sum + items, 0);
   noteDropped(sender, what, "the outbox is full, and these are the oldest");
-  await letGo(sender, files);
+  await removeFiles(sender, files);
 }
 
 /** Returns how much waits in these files, and the reason why it was not sent yet. */

@@ -167,7 +167,7 @@ async function keepLeft(
     }
     noteFailure(sender, file, because);
   }
-  await letGo(
+  await removeFiles(
     sender,
     files.filter((file) => !left.some((its) => its.file === file)),
   );
@@ -182,7 +182,7 @@ function noteFailure(sender: Sender, file: SpoolFile, because: string): void {
 }
 
 /** Removes files that are sent, or given up. */
-export async function letGo(sender: Sender, files: readonly SpoolFile[]): Promise<void> {
+export async function removeFiles(sender: Sender, files: readonly SpoolFile[]): Promise<void> {
   await Promise.all(
     files.map(async (file) => {
       sender.failing.delete(file.path);

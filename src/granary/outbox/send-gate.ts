@@ -1,5 +1,5 @@
-/** `let go`: until the holder releases it. `due`: until something is due, if that is earlier. */
-export type HeldUntil = "let go" | "due";
+/** `released`: until the holder releases it. `due`: until something is due, if that is earlier. */
+export type HeldUntil = "released" | "due";
 
 /** A gate that is closed while at least one caller holds it. */
 export interface SendGate {
@@ -13,10 +13,10 @@ export interface SendGate {
 }
 
 export function sendGate(isDue: () => boolean): SendGate {
-  const holders = { "let go": 0, due: 0 };
+  const holders = { released: 0, due: 0 };
   let waiting = new Set<() => void>();
 
-  const isHeld = () => holders["let go"] > 0 || (holders.due > 0 && !isDue());
+  const isHeld = () => holders.released > 0 || (holders.due > 0 && !isDue());
   const look = () => {
     if (isHeld()) return;
     const all = waiting;

@@ -44,7 +44,7 @@ interface WindowParts {
 /** A build's prefetch as it runs: window after window, until nothing is queued. */
 interface PrefetchWindows extends WindowParts {
   readonly end: AbortController;
-  /** All that arrived, by digest. */
+  /** All blobs that arrived, by digest. */
   readonly blobs: Map<string, Digest>;
   /** Whether nothing more will be queued. */
   isPlanned: boolean;
@@ -84,7 +84,7 @@ export function missingBytes(
   return bytes;
 }
 
-/** Sends windows while something is queued; call it whenever something was. */
+/** Requests windows while something is queued. Call it whenever something has been queued. */
 export function wake(windows: PrefetchWindows): void {
   if (windows.loop !== undefined || windows.end.signal.aborted || windows.queue.isEmpty) {
     return settleIfDone(windows);
@@ -97,7 +97,7 @@ export function wake(windows: PrefetchWindows): void {
   });
 }
 
-/** Resolves those that wait for the end, when nothing runs and nothing will. */
+/** Informs the callers that wait for the end of the prefetch, if no window is running and none will follow. */
 export function settleIfDone(windows: PrefetchWindows): void {
   const { loop, isPlanned, end, whenSettled, arrivals } = windows;
   if (loop !== undefined || !(isPlanned || end.signal.aborted)) return;

@@ -107,7 +107,10 @@ const Clients = {
     id,
     approx: Approx,
     key: Name,
-    /** Whether it covers all inputs of the result: then a match has the result. Otherwise it is one of several. */
+    /**
+     * Whether the approximation covers all inputs of the result, so that a match identifies the result. Otherwise
+     * several results may match.
+     */
     exact: z.boolean().default(false),
   }),
   lookUp: z

@@ -5,7 +5,7 @@ import type { PackedKind, RecordKind } from "./pack-record.ts";
 type Change = "is" | "gone" | "used";
 
 /** What happens to a record whose segment is removed. */
-type Copying = "moved" | "said again" | "dropped";
+type Copying = "moved" | "rewritten" | "dropped";
 
 interface RewrittenRecord {
   readonly change: Change;
@@ -36,12 +36,12 @@ export function whatToCopy(
       return known?.segment === segment && known.at === at ? "moved" : "dropped";
     case "gone":
       // An older segment may still contain the content that this record removes.
-      return known === undefined && !isOldest ? "said again" : "dropped";
+      return known === undefined && !isOldest ? "rewritten" : "dropped";
     case "used": {
       // Keeps the last recorded use of content in another segment; without it, the next process would think that the
       // content was never used again.
       const isLast = known?.usedAtS === usedAtS && known.segment !== segment;
-      return isLast && !isMoved && !isDiskFull ? "said again" : "dropped";
+      return isLast && !isMoved && !isDiskFull ? "rewritten" : "dropped";
     }
   }
 }

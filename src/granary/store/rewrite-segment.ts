@@ -73,7 +73,7 @@ function copyOf(
   switch (whatToCopy({ change, segment, at, usedAtS }, known, { ...how, isMoved })) {
     case "dropped":
       return undefined;
-    case "said again":
+    case "rewritten":
       return change === "gone"
         ? () => recordRemoval(pack, kind, head.name)
         : () => recordUse(pack, kind, head.name, usedAtS);

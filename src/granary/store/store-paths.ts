@@ -2,13 +2,12 @@ import { join } from "node:path";
 import { diskLayout } from "#cas/disk/disk-layout.ts";
 import type { Digest } from "#core/digest.ts";
 
-/**
- * Where things lie in a granary's data directory:
+/** The files of the store in a granary's data directory:
  *
  *     packs/000000000001.pack  results and small blobs (`pack.ts`)
  *     blobs/2c/2cf24dba…     a larger blob, or one that a tool was given a link to (`#cas/disk-layout.ts`)
  *     blobs/2c/2cf24dba….x   the same bytes, executable: a mode belongs to the inode, and tools link to it
- *     temp/…                 being written; renamed when whole
+ *     temp/…                 files that are being written; renamed when they are complete
  */
 export interface StorePaths {
   readonly blobs: string;

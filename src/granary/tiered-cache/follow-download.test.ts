@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import { noFarm } from "../farm/no-farm.ts";
-import { suppliesWith } from "./tiered-cache.fixture.ts";
+import { openCacheWith } from "./tiered-cache.fixture.ts";
 
 const bytes = randomBytes(3_000_000);
 const digest = digestOf(bytes);
@@ -27,7 +27,7 @@ async function before(gate: Promise<void>, rest: Uint8Array = bytes.subarray(hal
       },
     }),
   };
-  return { ...(await suppliesWith(farm)), reads: () => reads };
+  return { ...(await openCacheWith(farm)), reads: () => reads };
 }
 
 function gateOf() {

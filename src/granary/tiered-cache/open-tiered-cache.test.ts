@@ -5,7 +5,7 @@ import type { GranaryFarm } from "../farm/granary-farm.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import { keepResult, resultOf } from "../store/granary-store.fixture.ts";
 import { fakeBuild, told } from "./fake-build.fixture.ts";
-import { suppliesBefore, suppliesWith } from "./tiered-cache.fixture.ts";
+import { openCacheBehindLine, openCacheWith } from "./tiered-cache.fixture.ts";
 
 const ccache = (key: string): ResultKey => ({ namespace: "ccache", key });
 const large = "x".repeat(1_200_000);
@@ -16,7 +16,7 @@ const mostMs = 10_000;
 
 describe("a result", () => {
   test("that is local is returned without a call to the farm", async () => {
-    const { tieredCache, store, fake } = await suppliesBefore();
+    const { tieredCache, store, fake } = await openCacheBehindLine();
     const build = fakeBuild();
     const kept = await keepResult(store, "a", ["value"]);
 
@@ -26,7 +26,7 @@ describe("a result", () => {
   });
 
   test("of the farm is fetched with its blobs, and is local from then on", async () => {
-    const { tieredCache, store, fake, line } = await suppliesBefore();
+    const { tieredCache, store, fake, line } = await openCacheBehindLine();
     const build = fakeBuild({ prefetch: {} });
     const who = { project: "p", build };
     const kept = await fake.has("a", ["value", "one", "two"], { costMs: 7 });
@@ -41,7 +41,7 @@ describe("a result", () => {
   });
 
   test("of the farm arrives with its small blobs in one round trip", async () => {
-    const { tieredCache, store, fake } = await suppliesBefore();
+    const { tieredCache, store, fake } = await openCacheBehindLine();
     const kept = await fake.has("a", ["value", "one"]);
     for (const text of ["value", "one"]) {
       const bytes = Buffer.from(text);
@@ -57,7 +57,7 @@ describe("a result", () => {
   });
 
   test("of the farm with wrong bytes for a blob gets that blob by a separate request", async () => {
-    const { tieredCache, store, fake } = await suppliesBefore();
+    const { tieredCache, store, fake } = await openCacheBehindLine();
     const kept = await fake.has("a", ["value", "one"]);
     fake.along.set(kept.value.hash, Buffer.from("VALUE"));
 
@@ -70,7 +70,7 @@ describe("a result", () => {
   });
 
   test("whose blobs an index names gets them during the lookup, and only once", async () => {
-    const { tieredCache, store, fake } = await suppliesBefore();
+    const { tieredCache, store, fake } = await openCacheBehindLine();
     const kept = await fake.has("a", ["value", "one"]);
     const blobsOf = () => [kept.value, ...kept.blobs];
     const build = fakeBuild({ prefetch: { blobsOf } });
@@ -82,7 +82,7 @@ describe("a result", () => {
   });
 
   test("that an index names, and that the farm has lost since, is a miss and not an error", async () => {
-    const { tieredCache } = await suppliesBefore();
+    const { tieredCache } = await openCacheBehindLine();
     const blobsOf = () => [digestOf(Buffer.from("gone"))];
     const build = fakeBuild({ prefetch: { blobsOf } });
 
@@ -90,7 +90,7 @@ describe("a result", () => {
   });
 
   test("with several simultaneous requests is looked up once, and each request is recorded", async () => {
-    const { tieredCache, fake } = await suppliesBefore();
+    const { tieredCache, fake } = await openCacheBehindLine();
     const build = fakeBuild();
     const kept = await fake.has("a", ["value"]);
 
@@ -102,7 +102,7 @@ describe("a result", () => {
   });
 
   test("that the farm did not have at the build's start is not requested", async () => {
-    const { tieredCache, fake } = await suppliesBefore();
+    const { tieredCache, fake } = await openCacheBehindLine();
     const build = fakeBuild({ mayBeAtFarm: () => false });
 
     expect(await tieredCache.result({ project: "p", build }, ccache("a"))).toBeUndefined();
@@ -111,7 +111,7 @@ describe("a result", () => {
   });
 
   test("with a blob that the farm has lost is a miss", async () => {
-    const { tieredCache, store, fake } = await suppliesBefore();
+    const { tieredCache, store, fake } = await openCacheBehindLine();
     const build = fakeBuild();
     const kept = await fake.has("a", ["value", "one"]);
     await fake.blobs.remove(digestOf(Buffer.from("one")));
@@ -122,7 +122,7 @@ describe("a result", () => {
   });
 
   test("of one project is not returned to another", async () => {
-    const { tieredCache, fake } = await suppliesBefore();
+    const { tieredCache, fake } = await openCacheBehindLine();
     await fake.has("a", ["value"]);
     expect(
       await tieredCache.result({ project: "other", build: undefined }, ccache("a")),
@@ -132,7 +132,7 @@ describe("a result", () => {
 
 describe("a large result", () => {
   test("arrives with its value, and its blobs when they are read; then it is local", async () => {
-    const { tieredCache, store, fake } = await suppliesBefore();
+    const { tieredCache, store, fake } = await openCacheBehindLine();
     const build = fakeBuild();
     const who = { project: "p", build };
     const kept = await fake.has("a", ["value", large, "small"]);
@@ -155,7 +155,7 @@ describe("a large result", () => {
   });
 
   test("is no hit any more when the farm has lost a blob: the tool gets a missing blob", async () => {
-    const { tieredCache, fake } = await suppliesBefore();
+    const { tieredCache, fake } = await openCacheBehindLine();
     const build = fakeBuild();
     const who = { project: "p", build };
     const kept = await fake.has("a", ["value", large]);
@@ -171,7 +171,7 @@ describe("a large result", () => {
 
 describe("a result in transfer", () => {
   test("is awaited, and not requested twice", async () => {
-    const { tieredCache, store, fake } = await suppliesBefore();
+    const { tieredCache, store, fake } = await openCacheBehindLine();
     const build = fakeBuild({
       prefetch: { coming: () => keepResult(store, "a", ["value"]).then(() => {}) },
     });
@@ -182,7 +182,7 @@ describe("a result in transfer", () => {
   });
 
   test("or possibly in transfer, because the index is not read yet, is awaited, too", async () => {
-    const { tieredCache, store, fake } = await suppliesBefore();
+    const { tieredCache, store, fake } = await openCacheBehindLine();
     let isKnown = false;
     const build = fakeBuild({
       prefetch: {
@@ -201,7 +201,7 @@ describe("a result in transfer", () => {
   });
 
   test("or already arrived with the index is local, and not requested", async () => {
-    const { tieredCache, store, fake } = await suppliesBefore();
+    const { tieredCache, store, fake } = await openCacheBehindLine();
     const build = fakeBuild({
       prefetch: {
         planning: async () => {
@@ -216,7 +216,7 @@ describe("a result in transfer", () => {
   });
 
   test("that does not arrive is requested directly", async () => {
-    const { tieredCache, fake } = await suppliesBefore();
+    const { tieredCache, fake } = await openCacheBehindLine();
     await fake.has("a", ["value"]);
     const build = fakeBuild({
       prefetch: { coming: () => new Promise(() => {}), whyNot: () => "overtaken" },
@@ -227,7 +227,7 @@ describe("a result in transfer", () => {
   });
 
   test("that arrived in time is distinguished from one that was local before", async () => {
-    const { tieredCache, store } = await suppliesBefore();
+    const { tieredCache, store } = await openCacheBehindLine();
     const build = fakeBuild({ prefetch: { leadMs: () => 120 } });
     await keepResult(store, "a", ["value"]);
 
@@ -239,7 +239,7 @@ describe("a result in transfer", () => {
 describe("an unreachable farm", () => {
   /** Requests this number of results, eight at a time, and returns the build's waiting time. */
   async function wholeBuild(
-    stand: Awaited<ReturnType<typeof suppliesBefore>>,
+    stand: Awaited<ReturnType<typeof openCacheBehindLine>>,
     prefetch?: Parameters<typeof fakeBuild>[0],
   ) {
     const build = fakeBuild(prefetch);
@@ -254,7 +254,7 @@ describe("an unreachable farm", () => {
   test.each(["refused", "silent"] as const)(
     "from the start (%s) costs a build a second at most, and no error",
     async (how) => {
-      const stand = await suppliesBefore();
+      const stand = await openCacheBehindLine();
       stand.line.cut(how);
       const { build, ms } = await wholeBuild(stand);
 
@@ -267,7 +267,7 @@ describe("an unreachable farm", () => {
   test.each(["refused", "silent"] as const)(
     "from the middle of the build on (%s) costs it no more",
     async (how) => {
-      const stand = await suppliesBefore({ roundTripMs: 10 });
+      const stand = await openCacheBehindLine({ roundTripMs: 10 });
       await stand.fake.has("a", ["value"]);
       await stand.tieredCache.result({ project: "p", build: undefined }, ccache("a"));
       stand.line.cut(how);
@@ -279,7 +279,7 @@ describe("an unreachable farm", () => {
   );
 
   test("that accepts calls and never answers costs no more", async () => {
-    const stand = await suppliesBefore();
+    const stand = await openCacheBehindLine();
     stand.fake.gate = new Promise(() => {});
     const { build, ms } = await wholeBuild(stand);
 
@@ -288,7 +288,7 @@ describe("an unreachable farm", () => {
   });
 
   test("and whose prefetch has stopped costs no more, although all was in transfer", async () => {
-    const stand = await suppliesBefore({ roundTripMs: 10 });
+    const stand = await openCacheBehindLine({ roundTripMs: 10 });
     await stand.fake.has("a", ["value"]);
     await stand.tieredCache.result({ project: "p", build: undefined }, ccache("a"));
     stand.line.cut("stalled");
@@ -301,7 +301,7 @@ describe("an unreachable farm", () => {
   });
 
   test("that becomes silent during a large blob costs no more", async () => {
-    const stand = await suppliesBefore();
+    const stand = await openCacheBehindLine();
     const build = fakeBuild();
     const who = { project: "p", build };
     const kept = await stand.fake.has("a", ["value", large]);
@@ -317,7 +317,7 @@ describe("an unreachable farm", () => {
           })(),
       }),
     };
-    const { tieredCache } = await suppliesWith(silent);
+    const { tieredCache } = await openCacheWith(silent);
     const begun = performance.now();
     const [blob] = kept.blobs;
     if (blob === undefined) throw new Error("it has a blob");
@@ -331,7 +331,7 @@ describe("an unreachable farm", () => {
   });
 
   test("that is slow, but answers, is awaited", async () => {
-    const { tieredCache, fake } = await suppliesBefore({ roundTripMs: 200 });
+    const { tieredCache, fake } = await openCacheBehindLine({ roundTripMs: 200 });
     const build = fakeBuild();
     const kept = await fake.has("a", ["value"]);
     for (let n = 0; n < 4; n++) {
@@ -344,7 +344,7 @@ describe("an unreachable farm", () => {
 
 describe("the results of a build", () => {
   test("are stored locally, recorded, and queued for the farm", async () => {
-    const { tieredCache, store, outbox } = await suppliesWith(noFarm());
+    const { tieredCache, store, outbox } = await openCacheWith(noFarm());
     const build = fakeBuild();
     const who = { project: "p", build };
     const result = resultOf("a", ["value"]);
@@ -361,7 +361,7 @@ describe("the results of a build", () => {
 
   test("can be found only after they are queued: a daemon that is killed in between leaves none that the farm never gets", async () => {
     const couldBeFound: boolean[] = [];
-    const { tieredCache, store, outbox } = await suppliesWith(noFarm());
+    const { tieredCache, store, outbox } = await openCacheWith(noFarm());
     const result = resultOf("a", ["value"]);
     const who = { project: "p", build: undefined };
     await tieredCache.blobs(who).put(result.value, Buffer.from("value"));
@@ -374,7 +374,7 @@ describe("the results of a build", () => {
   });
 
   test("cost the build nothing when they cannot be stored", async () => {
-    const { tieredCache, outbox } = await suppliesWith(noFarm());
+    const { tieredCache, outbox } = await openCacheWith(noFarm());
     // The blob of this result is missing.
     await tieredCache.keep({ project: "p", build: undefined }, resultOf("a", ["value"]));
     expect(outbox.length).toBeLessThanOrEqual(1);
@@ -383,7 +383,7 @@ describe("the results of a build", () => {
 
 describe("a share of hits that is made again", () => {
   test("is hidden from its build, and accepted when the new result is the same", async () => {
-    const { tieredCache, store, fake, outbox } = await suppliesBefore({ crossCheckShare: 1 });
+    const { tieredCache, store, fake, outbox } = await openCacheBehindLine({ crossCheckShare: 1 });
     const build = fakeBuild();
     const who = { project: "p", build };
     const kept = await fake.has("a", ["value"], { namespace: "sccache" });
@@ -401,7 +401,7 @@ describe("a share of hits that is made again", () => {
   });
 
   test("and differs is reported, and the new one stays on this machine", async () => {
-    const { tieredCache, store, fake, outbox } = await suppliesBefore({ crossCheckShare: 1 });
+    const { tieredCache, store, fake, outbox } = await openCacheBehindLine({ crossCheckShare: 1 });
     const build = fakeBuild();
     const who = { project: "p", build };
     const key: ResultKey = { namespace: "sccache", key: "a" };
@@ -421,7 +421,9 @@ describe("a share of hits that is made again", () => {
   });
 
   test("and differs while the farm is unreachable is reported later", async () => {
-    const { tieredCache, fake, line, divergences } = await suppliesBefore({ crossCheckShare: 1 });
+    const { tieredCache, fake, line, divergences } = await openCacheBehindLine({
+      crossCheckShare: 1,
+    });
     const build = fakeBuild();
     const who = { project: "p", build };
     await fake.has("a", ["poisoned"], { namespace: "sccache" });

@@ -20,7 +20,7 @@ export interface Stand {
 }
 
 /** Opens a tiered cache over a real store and any farm, with a list in place of an outbox. */
-export async function suppliesWith(farm: GranaryFarm, crossCheckShare = 0): Promise<Stand> {
+export async function openCacheWith(farm: GranaryFarm, crossCheckShare = 0): Promise<Stand> {
   const { store, directory } = await freshStore();
   const outbox: GranaryResult[] = [];
   const divergences: Divergence[] = [];
@@ -46,7 +46,7 @@ export interface FarmStand extends Stand {
 }
 
 /** The same for a farm behind a line that can be cut. */
-export async function suppliesBefore(
+export async function openCacheBehindLine(
   options: { readonly roundTripMs?: number; readonly crossCheckShare?: number } = {},
 ): Promise<FarmStand> {
   const fake = await fakeFarm();
@@ -55,5 +55,5 @@ export async function suppliesBefore(
   const server = `http://127.0.0.1:${line.port}`;
   const farm = connectGranaryFarm({ server, token: undefined, ca: undefined }, silentLogger);
   onTestFinished(() => farm.stop());
-  return { ...(await suppliesWith(farm, options.crossCheckShare)), fake, farm, line };
+  return { ...(await openCacheWith(farm, options.crossCheckShare)), fake, farm, line };
 }
