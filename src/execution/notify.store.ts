@@ -19,28 +19,28 @@ export const logChannel = "grange_execution_log";
 const idsPerPayload = 200;
 
 /** The dispatcher that runs a transaction, and the number of its additions to the queue. */
-interface Teller {
+interface QueueNotifier {
   readonly name: string;
-  told: number;
+  notified: number;
 }
 
-const tellers = new WeakMap<Tx, Teller>();
+const notifiers = new WeakMap<Tx, QueueNotifier>();
 
 /**
  * Names the dispatcher that runs a transaction, which its own notifications need not wake. Returns a function that says
  * how often the transaction has notified the queue.
  */
-export function tellQueueAs(tx: Tx, name: string): () => number {
-  const teller: Teller = { name, told: 0 };
-  tellers.set(tx, teller);
-  return () => teller.told;
+export function nameQueueNotifier(tx: Tx, name: string): () => number {
+  const notifier: QueueNotifier = { name, notified: 0 };
+  notifiers.set(tx, notifier);
+  return () => notifier.notified;
 }
 
 /** Wakes the claims that wait at any server, once this transaction commits. */
 export async function notifyQueue(tx: Tx): Promise<void> {
-  const teller = tellers.get(tx);
-  if (teller !== undefined) teller.told++;
-  await tx.run(sql`select pg_notify(${queueChannel}, ${teller?.name ?? ""})`);
+  const notifier = notifiers.get(tx);
+  if (notifier !== undefined) notifier.notified++;
+  await tx.run(sql`select pg_notify(${queueChannel}, ${notifier?.name ?? ""})`);
 }
 
 /** Notifies all servers of changed executions, once this transaction commits. */

@@ -68,7 +68,7 @@ export async function openExecutionQueue(parts: {
     overdueAfterMs: times.overdueAfterMs,
     pollMs: times.pollMs,
     idle: parts.idle,
-    told: announced,
+    announced,
     leases,
     giveBack: (leased) => void release(leased.map(({ lease }) => lease)).catch(() => {}),
   });
@@ -78,7 +78,7 @@ export async function openExecutionQueue(parts: {
     clock,
     overdueAfterMs: times.overdueAfterMs,
     lastLaneOf: (instanceId) => dispatcher.lastLaneOf(instanceId),
-    told: announced,
+    announced,
   });
 
   const chooser = sizeChooser(parts.analyzer, logger);

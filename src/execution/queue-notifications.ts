@@ -18,7 +18,7 @@ import {
 interface NotifiedParts {
   /** The name under which this server reports silent workers. */
   readonly self: string;
-  readonly dispatcher: Pick<ClaimDispatcher, "wake" | "turnAway" | "dismiss">;
+  readonly dispatcher: Pick<ClaimDispatcher, "wake" | "cancelWaiting" | "dismiss">;
   readonly cancellations: Pick<CancellationService, "changed">;
   readonly watch: Pick<ExecutionWatch, "changed" | "changedAll">;
   readonly endings: Pick<LeaseEndings, "isEnding">;
@@ -30,7 +30,7 @@ export async function listenToQueue(db: Db, parts: NotifiedParts): Promise<() =>
   const { self, dispatcher, cancellations, watch, endings, logs } = parts;
   const listeners = await Promise.all([
     db.listen(queueChannel, (payload) => dispatcher.wake(payload)),
-    db.listen(drainChannel, () => dispatcher.turnAway()),
+    db.listen(drainChannel, () => dispatcher.cancelWaiting()),
     db.listen(silentWorkerChannel, (payload) => {
       const [by, ...instanceIds] = payload.split(",");
       // Claims that arrived after this server's own notification are from workers that are alive again.

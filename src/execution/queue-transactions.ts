@@ -3,7 +3,7 @@ import type { Db, Tx } from "#db/db.ts";
 import { withCommit } from "#db/with-commit.ts";
 import type { Look, Round } from "./claiming/claim-round.ts";
 import type { WaitingClaim, WaitingClaims } from "./claiming/waiting-claims.ts";
-import { tellQueueAs } from "./notify.store.ts";
+import { nameQueueNotifier } from "./notify.store.ts";
 
 /** The number of attempts for a transaction that PostgreSQL aborts, for example because of a deadlock. */
 const mostTries = 5;
@@ -69,7 +69,7 @@ export function queueTransactions(db: Db, serving: Serving): QueueTransactions {
     try {
       const done = await db.transaction(async (tx) => {
         const own: OpenTransaction = {
-          queuedCount: tellQueueAs(tx, serving.name),
+          queuedCount: nameQueueNotifier(tx, serving.name),
           claims: [],
           early: undefined,
         };

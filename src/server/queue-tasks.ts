@@ -3,7 +3,10 @@ import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import { countDurations } from "#execution/sizing/expected-duration.store.ts";
 import { spillToIdleClass } from "#execution/sizing/size-class-spillover.store.ts";
-import { relaxSizes, staleBackgroundRuns } from "#execution/submitting/relax-sizes.store.ts";
+import {
+  dropChosenSizes,
+  staleBackgroundRuns,
+} from "#execution/submitting/drop-chosen-sizes.store.ts";
 import { passCancellationsOn } from "#graphs/cancel-graph.ts";
 import type { CatalogServices } from "#graphs/catalogs/graph-definitions.ts";
 import { watchDefinitions, watchEveryMs } from "#graphs/catalogs/watch-definitions.ts";
@@ -68,7 +71,7 @@ export function queueTasks(parts: {
         const seenSince = ago(chosenClassAwayMs);
         if (openSince > seenSince) return;
         const declared = await declaredOffers(db);
-        while ((await queue.transaction((tx) => relaxSizes(tx, seenSince, declared))) > 0);
+        while ((await queue.transaction((tx) => dropChosenSizes(tx, seenSince, declared))) > 0);
       },
     },
     {

@@ -9,7 +9,7 @@ import type { ExecutionId } from "#execution/execution.ts";
 import {
   type ObservedExecution,
   observedExecutions,
-} from "#execution/sizing/taught-executions.store.ts";
+} from "#execution/sizing/observed-executions.store.ts";
 import { addObservation, emptyHistory, type Observation } from "./add-runs.ts";
 import {
   type HistoryUpdate,

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { backgroundOwner } from "#execution/sizing/background-owner.ts";
-import type { ObservedExecution } from "#execution/sizing/taught-executions.store.ts";
+import type { ObservedExecution } from "#execution/sizing/observed-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { Observation } from "./add-runs.ts";
 import { evidenceOf } from "./evidence.ts";

@@ -34,11 +34,11 @@ export interface ClaimDispatcher extends QueueTransactions {
   claim(claim: Claim): Promise<LeasedExecution[]>;
   /** Looks for work, if a claim waits. Notifications that this dispatcher sent itself (`by`) are ignored. */
   wake(by?: string): void;
-  /** Ends all waiting claims without work: their workers claim again, and their rows are read again. */
-  turnAway(): void;
+  /** Ends all waiting claims without work, so that their workers claim again and their rows are read again. */
+  cancelWaiting(): void;
   /** Ends the waiting claims of these worker processes without work. A process that still listens claims again. */
   dismiss(instanceIds: ReadonlySet<string>): void;
-  /** Returns the number of calls of `turnAway`. */
+  /** Returns the number of calls of `cancelWaiting`. */
   generation(): number;
   /** Returns the lane of the execution that a worker process got last from this server. */
   lastLaneOf(instanceId: string): number | undefined;
@@ -66,7 +66,7 @@ export function claimDispatcher(parts: {
   readonly pollMs: number;
   readonly idle?: IdleState | undefined;
   /** The executions that were announced to workers. */
-  readonly told?: AnnouncedExecutions;
+  readonly announced?: AnnouncedExecutions;
   /** Remembers the leases that are handed out. */
   readonly leases?: LeasesHere;
   /** Returns executions to the queue that were leased for a worker that had gone. */
@@ -87,8 +87,8 @@ export function claimDispatcher(parts: {
   const serve = (tx: Tx, served: readonly WaitingClaim[], early: Look | undefined) => {
     const now = parts.clock.now();
     const until = new Date(now.getTime() + parts.leaseMs);
-    const { overdueAfterMs, told, leases } = parts;
-    return claimRound(tx, served, before, { now, until, overdueAfterMs, told, leases }, early);
+    const { overdueAfterMs, announced, leases } = parts;
+    return claimRound(tx, served, before, { now, until, overdueAfterMs, announced, leases }, early);
   };
 
   const serveOnce = async (served: readonly WaitingClaim[]) => {
@@ -149,9 +149,9 @@ export function claimDispatcher(parts: {
     generation: () => generation,
     lastLaneOf: (instanceId) => before.lanes.peek(instanceId),
 
-    turnAway() {
+    cancelWaiting() {
       generation++;
-      claims.allEnded("turned-away");
+      claims.allEnded("cancelled");
     },
 
     dismiss(instanceIds) {

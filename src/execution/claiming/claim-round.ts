@@ -91,7 +91,7 @@ export async function claimRound(
     readonly now: Date;
     readonly until: Date;
     readonly overdueAfterMs: number;
-    readonly told?: AnnouncedExecutions | undefined;
+    readonly announced?: AnnouncedExecutions | undefined;
     readonly leases?: LeasesHere | undefined;
   },
   ahead?: Look,
@@ -123,7 +123,7 @@ export async function claimRound(
       0,
       2 * assignmentCount + spare,
     );
-    const keptFor = await keepers(tx, inOrder, group, lease.told);
+    const keptFor = await keepers(tx, inOrder, group, lease.announced);
     const ordered = keptFor ? forKeepers(inOrder, group, lease, keptFor) : inOrder;
     const { sizeClass } = first.claim.worker;
     const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
@@ -167,9 +167,9 @@ async function keepers(
   tx: Tx,
   ordered: readonly Candidate[],
   group: readonly Placed[],
-  told: AnnouncedExecutions | undefined,
+  allAnnounced: AnnouncedExecutions | undefined,
 ): Promise<((id: ExecutionId) => string | undefined) | undefined> {
-  const announced = told?.isEmpty() === false ? told : undefined;
+  const announced = allAnnounced?.isEmpty() === false ? allAnnounced : undefined;
   const claiming = group.map(({ claim: { worker, most } }) => ({ ...worker, most }));
   if (claiming.every(({ images }) => images.length === 0))
     return announced && ((id) => announced.keptFor(id));

@@ -2,9 +2,9 @@
  * The states of a worker's claim at the server where it waits.
  *
  *     waiting  -- taken -------------------------> served
- *     waiting  -- wait-over, turned-away, left --> answered   (with nothing)
- *     resting  -- wait-over, turned-away, left --> answered   (with nothing)
- *     served   -- wait-over, turned-away --------> served     (afterwards: answer)
+ *     waiting  -- wait-over, cancelled, left ----> answered   (with nothing)
+ *     resting  -- wait-over, cancelled, left ----> answered   (with nothing)
+ *     served   -- wait-over, cancelled ----------> served     (afterwards: answer)
  *     served   -- left --------------------------> served     (afterwards: give back)
  *     served   -- found -------------------------> answered   (with the work; given back after left)
  *     served   -- nothing-found -----------------> waiting, or answered as `afterwards` says
@@ -28,8 +28,8 @@ export type ClaimEvent =
   | "taken"
   /** The claim's waiting time has ended. */
   | "wait-over"
-  /** The known facts of its worker may be wrong: the worker has to claim again. */
-  | "turned-away"
+  /** The server's copy of the worker's row may be out of date: the worker has to claim again. */
+  | "cancelled"
   /** The caller no longer waits for the answer. */
   | "left"
   /** The transaction that served it has leased work for it, and is committed. */
@@ -54,7 +54,7 @@ export function nextClaimState(state: ClaimState, event: ClaimEvent): ClaimStep 
     case "served":
       return ofServed(state, event);
     case "answered":
-      if (event === "wait-over" || event === "turned-away" || event === "left")
+      if (event === "wait-over" || event === "cancelled" || event === "left")
         return { state, effect: "none" };
       throw impossible(state, event);
   }
@@ -69,7 +69,7 @@ function ofUnserved(state: Unserved, event: ClaimEvent): ClaimStep {
       if (state.kind === "resting") throw impossible(state, event);
       return { state: { kind: "served", afterwards: "wait" }, effect: "none" };
     case "wait-over":
-    case "turned-away":
+    case "cancelled":
     case "left":
       return { state: answered, effect: "answer-with-nothing" };
     case "found":
@@ -83,7 +83,7 @@ function ofServed(state: Served, event: ClaimEvent): ClaimStep {
     case "taken":
       throw impossible(state, event);
     case "wait-over":
-    case "turned-away":
+    case "cancelled":
       return {
         state: state.afterwards === "wait" ? { kind: "served", afterwards: "answer" } : state,
         effect: "none",

@@ -6,7 +6,7 @@ import { type Sql, sql } from "#db/sql.ts";
 export const drainChannel = "grange_drain";
 
 const Drain = z.object({
-  /** A pattern of workers' names; `*` stands for any charactersor none. */
+  /** A pattern of workers' names; `*` stands for any number of characters. */
   pattern: z.string(),
   reason: z.string(),
   createdBy: z.string(),

@@ -47,7 +47,7 @@ export function lookAheadService(parts: {
   readonly clock: Clock;
   readonly overdueAfterMs: number;
   readonly lastLaneOf: (instanceId: string) => number | undefined;
-  readonly told: AnnouncedExecutions;
+  readonly announced: AnnouncedExecutions;
 }) {
   const seen = recentlyUsed<{ readonly at: number; readonly waiting: Promise<Waiting[]> }>(
     mostKinds,
@@ -59,7 +59,7 @@ export function lookAheadService(parts: {
     hints = hints.filter(({ until }) => until > now);
     const { platform, instanceId } = worker;
     return hints.filter(({ sizeClass, platform: requirements, actionDigest }) => {
-      const owner = parts.told.peek(digestKey(actionDigest)) ?? instanceId;
+      const owner = parts.announced.peek(digestKey(actionDigest)) ?? instanceId;
       return (
         owner === instanceId &&
         isServedBy({ requirements, sizeClass }, { platform, sizeClass: worker.sizeClass })
@@ -97,11 +97,12 @@ export function lookAheadService(parts: {
       const waiting = await known.waiting;
       const { instanceId } = worker;
       const asks = { instanceId, lane: parts.lastLaneOf(instanceId), most };
-      const shared = shareAhead(waiting, asks, parts.told);
-      for (const { id } of shared) parts.told.tell(id, instanceId);
+      const shared = shareAhead(waiting, asks, parts.announced);
+      for (const { id } of shared) parts.announced.add(id, instanceId);
       // A waiting execution is certain; a hint about similar executions is not.
       const hinted = hintsFor(worker, now).slice(0, most - shared.length);
-      for (const { actionDigest } of hinted) parts.told.tell(digestKey(actionDigest), instanceId);
+      for (const { actionDigest } of hinted)
+        parts.announced.add(digestKey(actionDigest), instanceId);
       return [...shared, ...hinted];
     },
 

@@ -1,7 +1,7 @@
 import type { Candidate } from "./order-claims.ts";
 
-/** An execution and the worker process to which it was announced. */
-interface Told {
+/** The worker process to which each execution was announced. */
+interface Announcements {
   peek(executionId: string): string | undefined;
 }
 
@@ -14,7 +14,7 @@ interface Told {
 export function shareAhead<Waiting extends Pick<Candidate, "id" | "lane">>(
   ordered: readonly Waiting[],
   asks: { readonly instanceId: string; readonly lane: number | undefined; readonly most: number },
-  announced: Told,
+  announced: Announcements,
 ): Waiting[] {
   const free = ordered.filter(
     ({ id }) => (announced.peek(id) ?? asks.instanceId) === asks.instanceId,

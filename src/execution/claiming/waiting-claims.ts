@@ -94,7 +94,7 @@ export class WaitingClaims {
 
   /** Ends the waiting of all claims, or of those that `isMeant` selects. */
   allEnded(
-    event: "turned-away" | "left",
+    event: "cancelled" | "left",
     isMeant: (claim: WaitingClaim) => boolean = () => true,
   ): void {
     for (const claim of this.#claims) if (isMeant(claim)) this.#happened(claim, event, []);

@@ -2,8 +2,8 @@ import { isolationOfProperty } from "#core/isolation-level.ts";
 import { serves } from "#core/platform.ts";
 import { firstMissing } from "../first-missing.ts";
 import type { QueuedKind, SeenOffer } from "../submitting/queued-kinds.store.ts";
+import { blockingReservation } from "./blocking-reservation.ts";
 import { greatestSizeClass, isServedBy } from "./is-served-by.ts";
-import { reservationInTheWay } from "./reservation-in-the-way.ts";
 
 /** Returns why no worker could run an execution with these requirements; undefined when one could. */
 export function whyUnserved(
@@ -24,7 +24,7 @@ export function whyUnserved(
     return `it asks for size class ${sizeClass} or more, but suitable workers have at most size class ${greatest}; start a worker of size class ${sizeClass}, or ask for a smaller one`;
   }
   const platforms = offers.map(({ platform }) => platform);
-  const fenced = reservationInTheWay(requirements, platforms);
+  const fenced = blockingReservation(requirements, platforms);
   if (fenced.length > 0)
     return `suitable workers accept only actions that ask for ${shortened(fenced)}; ask for it, or start a worker without --only-for`;
   const missing = firstMissing(requirements, platforms);

@@ -26,7 +26,7 @@ const BegunRow = HedgeRow.extend({ sizeClass: z.number() });
 export type BegunHedge = z.infer<typeof BegunRow>;
 
 /** Returns whether there are second runs to manage: one lookup for a farm without second runs. */
-export async function areHedgesAbout(tx: Tx, now: Date): Promise<boolean> {
+export async function hasOpenHedges(tx: Tx, now: Date): Promise<boolean> {
   const [found] = await tx.many(
     z.object({ any: z.boolean() }),
     sql`

@@ -16,10 +16,10 @@ import type { AfterCommit, QueueHooks } from "../queue-hooks.ts";
 import { readExecutions } from "../read-executions.store.ts";
 import { recordDecisions } from "../sizing/size-decision.store.ts";
 import {
-  areHedgesAbout,
   beginHedges,
   closeHedges,
   type Hedge,
+  hasOpenHedges,
   needlessHedges,
   takeOverLease,
   wonHedges,
@@ -100,7 +100,7 @@ export function hedges(parts: {
   };
 
   const lookAfter = async () => {
-    if (!(await looking((tx) => areHedgesAbout(tx, clock.now())))) return;
+    if (!(await looking((tx) => hasOpenHedges(tx, clock.now())))) return;
     await apart(begin);
     for (const won of await looking(wonHedges)) await apart(() => takeUp(won));
     await apart(endNeedless);

@@ -21,7 +21,7 @@ export function sizeChooser(analyzer: Analyzer | undefined, logger: Logger): Siz
   const warn = (reason: unknown) =>
     logger.warn(
       { reason: messageOf(reason) },
-      "a size class could not be chosen; it goes on without",
+      "a size class could not be chosen; the execution is queued without one",
     );
 
   return {
@@ -48,7 +48,9 @@ export function sizeChooser(analyzer: Analyzer | undefined, logger: Logger): Siz
       if (!mayLearn(lease, analyzer)) return lease;
       try {
         const learner = await analyzer.learner(lease.lease.executionId);
-        return learner === undefined ? lease : { ...lease, learner: calm(learner, warn) };
+        return learner === undefined
+          ? lease
+          : { ...lease, learner: withLoggedFailures(learner, warn) };
       } catch (reason) {
         warn(reason);
         return lease;
@@ -61,7 +63,7 @@ export function sizeChooser(analyzer: Analyzer | undefined, logger: Logger): Siz
  * Wraps a learner so that its failure is logged: it runs with rows of many leases locked, and none of them may fail
  * because of it.
  */
-function calm(learner: Learner, warn: (reason: unknown) => void): Learner {
+function withLoggedFailures(learner: Learner, warn: (reason: unknown) => void): Learner {
   return {
     ended(run) {
       try {

@@ -10,7 +10,7 @@ import type { ExecutionQueue } from "../execution-queue.ts";
 import type { LeasedExecution } from "../leasing/lease.ts";
 import { defaultTimes } from "../queue-times.ts";
 import { readAttempts } from "../read-executions.store.ts";
-import { relaxSizes, staleBackgroundRuns } from "../submitting/relax-sizes.store.ts";
+import { dropChosenSizes, staleBackgroundRuns } from "../submitting/drop-chosen-sizes.store.ts";
 import { countDurations } from "./expected-duration.store.ts";
 import { queuedDemand } from "./size-class-demand.store.ts";
 import { queuedWork } from "./size-class-offers.store.ts";
@@ -444,17 +444,17 @@ describe("what waits for a class that went away", () => {
     const request = aRequest();
     await queue.submit(request);
     await db.run(sql`update worker set last_seen_at = ${clock.now()}`);
-    expect(await queue.transaction((tx) => relaxSizes(tx, soon(clock), []))).toBe(0);
+    expect(await queue.transaction((tx) => dropChosenSizes(tx, soon(clock), []))).toBe(0);
 
     clock.pass(120_000);
     await db.run(sql`update worker set last_seen_at = ${clock.now()} where size_class < 4`);
     expect(
       await queue.transaction((tx) =>
-        relaxSizes(tx, soon(clock), [{ platform: small.platform, sizeClass: 4, workers: 0 }]),
+        dropChosenSizes(tx, soon(clock), [{ platform: small.platform, sizeClass: 4, workers: 0 }]),
       ),
     ).toBe(0);
-    expect(await queue.transaction((tx) => relaxSizes(tx, soon(clock), []))).toBe(1);
-    expect(await queue.transaction((tx) => relaxSizes(tx, soon(clock), []))).toBe(0);
+    expect(await queue.transaction((tx) => dropChosenSizes(tx, soon(clock), []))).toBe(1);
+    expect(await queue.transaction((tx) => dropChosenSizes(tx, soon(clock), []))).toBe(0);
 
     expect(await only(queue, small)).toMatchObject({
       lease: { executionId: request.id },
@@ -471,7 +471,7 @@ describe("what waits for a class that went away", () => {
     clock.pass(120_000);
     await db.run(sql`update worker set last_seen_at = ${clock.now()} where size_class < 4`);
 
-    await queue.transaction((tx) => relaxSizes(tx, soon(clock), []));
+    await queue.transaction((tx) => dropChosenSizes(tx, soon(clock), []));
 
     expect(await queue.claim(small, 5, 0, never)).toEqual([]);
     expect(await queue.claim(middle, 5, 0, never)).toHaveLength(1);

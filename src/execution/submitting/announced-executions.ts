@@ -6,11 +6,11 @@ import { recentlyUsed } from "#core/recently-used.ts";
  * In ms.
  */
 const keptForMs = 5_000;
-const mostTold = 10_000;
+const mostAnnounced = 10_000;
 
 /** Records to which worker process which waiting executions were announced, so that it fetches their inputs. */
 export interface AnnouncedExecutions {
-  tell(executionId: string, instanceId: string): void;
+  add(executionId: string, instanceId: string): void;
   /** Returns the worker to which it was ever announced. */
   peek(executionId: string): string | undefined;
   /**
@@ -23,10 +23,12 @@ export interface AnnouncedExecutions {
 }
 
 export function announcedExecutions(clock: Clock): AnnouncedExecutions {
-  const announced = recentlyUsed<{ readonly instanceId: string; readonly until: number }>(mostTold);
+  const announced = recentlyUsed<{ readonly instanceId: string; readonly until: number }>(
+    mostAnnounced,
+  );
   let lastUntil = 0;
   return {
-    tell(executionId, instanceId) {
+    add(executionId, instanceId) {
       if (announced.peek(executionId)?.instanceId === instanceId) return;
       lastUntil = clock.now().getTime() + keptForMs;
       announced.set(executionId, { instanceId, until: lastUntil });

@@ -1,5 +1,4 @@
-/** Pure: places runs of workers on their slots, and says why the slots were free between them. Times are in ms. */
-
+/** A part of the timeline; times are in ms. */
 interface Period {
   readonly from: number;
   readonly to: number;
@@ -10,7 +9,7 @@ export interface PositionedRun {
   readonly leasedAt: number;
   /** Undefined when it never began. */
   readonly startedAt: number | undefined;
-  /** The end of the period when it is not over. */
+  /** The end of the timeline if the run is still in progress. */
   readonly endedAt: number;
   /** Whether it ended because the worker fell silent. */
   readonly endedLost: boolean;
@@ -19,7 +18,7 @@ export interface PositionedRun {
 export interface TimelineWorker {
   readonly name: string;
   readonly slots: number;
-  /** When its process registered: before, it was not there, unless it has older runs. */
+  /** When its process registered. Its lanes begin here, or at its oldest run if that is earlier. */
   readonly registeredAt: number;
   readonly lastSeenAt: number;
   readonly isLost: boolean;
@@ -42,8 +41,7 @@ interface LaidOut {
   readonly counts: readonly number[];
 }
 
-/**
- * Gives each run the first lane of its worker that is free, and fills the rest of the period with gaps.
+/** Gives each run the first free lane (slot) of its worker, and describes the rest of the period as gaps with a cause.
  *
  * A farm keeps no history of a worker's state. What is known: attempts that ended because the worker was lost, when it
  * registered and was last seen, and when it was drained. A slot that is free without any of these had no work.
@@ -87,7 +85,10 @@ export function layOutTimeline(
   return { lanes, gaps, counts };
 }
 
-/** From the end of an attempt that was lost until the worker's next sign of life, and since it is lost now. */
+/**
+ * Returns the periods in which a worker was lost: each from the end of a lost attempt to the worker's next registration
+ * or lease. If the worker is lost at present, the last period begins when it was last seen.
+ */
 function lostPeriods(
   worker: TimelineWorker,
   own: readonly PositionedRun[],
@@ -105,7 +106,7 @@ function lostPeriods(
   return worker.isLost ? [...earlier, { from: worker.lastSeenAt, to }] : earlier;
 }
 
-/** Returns what of a period is not taken. The taken parts are in order and do not overlap. */
+/** Returns the free parts of a period. The taken parts are in order and do not overlap. */
 function between(taken: readonly Period[], { from, to }: Period): Period[] {
   const free: Period[] = [];
   let at = from;
@@ -117,7 +118,10 @@ function between(taken: readonly Period[], { from, to }: Period): Period[] {
   return free.filter((each) => each.to > each.from);
 }
 
-/** Divides a free period by the first cause that holds; the rest had no work. Equal neighbours are joined. */
+/**
+ * Divides a free period into parts with one cause each: the first cause of the list whose periods contain the part, or
+ * else "no work". Neighbouring parts with the same cause are joined.
+ */
 function partsOf(
   free: Period,
   causes: readonly { readonly cause: Cause; readonly periods: readonly Period[] }[],
@@ -144,10 +148,11 @@ interface DrainChange {
   readonly isBegin: boolean;
 }
 
-/**
- * Returns when a worker was drained, from the changes of the drains that fit its name, oldest first.
+/** Returns the periods in which a worker was drained, computed from the changes of the drains that match its name, oldest
+ * first.
  *
- * An end without a begin: it began before the period. A begin without an end lasts until the end of the period.
+ * An end without a begin belongs to a drain that began before the period. A drain without an end lasts until the end of
+ * the period.
  */
 export function drainedPeriods(changes: readonly DrainChange[], period: Period): Period[] {
   const periods: Period[] = [];

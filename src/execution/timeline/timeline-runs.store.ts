@@ -11,7 +11,7 @@ export interface TimelineRun {
   readonly worker: string;
   readonly leasedAt: number;
   readonly startedAt: number | null;
-  /** Null while it is not over. */
+  /** Null while it is in progress. */
   readonly finishedAt: number | null;
   readonly outcome: Outcome | null;
 }

@@ -1,9 +1,9 @@
 import type { WaitingReason } from "#api/waiting.ts";
 import { isolationOfProperty } from "#core/isolation-level.ts";
 import { serves } from "#core/platform.ts";
+import { blockingReservation } from "#execution/claiming/blocking-reservation.ts";
 import { greatestSizeClass, isServedBy } from "#execution/claiming/is-served-by.ts";
 import type { QueuePosition } from "#execution/claiming/queue-position.store.ts";
-import { reservationInTheWay } from "#execution/claiming/reservation-in-the-way.ts";
 import type { WorkerOffer } from "#execution/claiming/worker-offers.store.ts";
 import { firstMissing } from "#execution/first-missing.ts";
 import type { SeenOffer } from "#execution/submitting/queued-kinds.store.ts";
@@ -139,7 +139,7 @@ function whyNobody(
       advice: "start a worker like those that are being drained",
     };
   }
-  const fenced = reservationInTheWay(
+  const fenced = blockingReservation(
     position.requirements,
     alive.map(({ platform }) => platform),
   );

@@ -22,7 +22,7 @@ type Bounds = z.infer<typeof Bounds>;
  *
  * @param seenSince A worker that was seen since then may come back. @param declared Workers that may be started.
  */
-export async function relaxSizes(
+export async function dropChosenSizes(
   tx: Tx,
   seenSince: Date,
   declared: readonly SeenOffer[],
@@ -35,7 +35,8 @@ export async function relaxSizes(
     // Nearly all calls find none.
     for (const bounds of await boundsOf(tx, kind)) {
       const requested = asRequested(kind, bounds);
-      if (isServed(requested, offers)) count += await relax(tx, kind, bounds, textOf(requested));
+      if (isServed(requested, offers))
+        count += await dropBounds(tx, kind, bounds, textOf(requested));
     }
   }
   return count;
@@ -68,13 +69,13 @@ function boundsOf(tx: Tx, kind: QueuedKind): Promise<Bounds[]> {
   );
 }
 
-async function relax(
+async function dropBounds(
   tx: Tx,
   kind: QueuedKind,
   { least, most }: Bounds,
   requirements: string,
 ): Promise<number> {
-  const relaxed = await tx.many(
+  const changed = await tx.many(
     z.object({ id: ExecutionId }),
     sql`
       with held as (
@@ -93,14 +94,14 @@ async function relax(
       returning id
     `,
   );
-  if (relaxed.length > 0) {
+  if (changed.length > 0) {
     await notifyQueue(tx);
     await notifyExecutions(
       tx,
-      relaxed.map(({ id }) => id),
+      changed.map(({ id }) => id),
     );
   }
-  return relaxed.length;
+  return changed.length;
 }
 
 /** Returns runs that only measure and were queued before `queuedBefore`: a new one is submitted when it is needed. */
