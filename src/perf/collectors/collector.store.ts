@@ -137,8 +137,8 @@ export async function keepEnvironment(
   `);
 }
 
-/** From now on this process acts for the collector. Returns the target for which it is registered. */
-export async function welcome(
+/** Records the process that acts for a collector from now on. Returns the target for which it is registered. */
+export async function registerProcess(
   tx: Tx,
   name: string,
   hello: {
@@ -148,7 +148,7 @@ export async function welcome(
   },
   now: Date,
 ): Promise<string | undefined> {
-  const [welcomed] = await tx.many(
+  const [updated] = await tx.many(
     z.object({ target: z.string() }),
     sql`
     update collector
@@ -158,7 +158,7 @@ export async function welcome(
     returning target
   `,
   );
-  return welcomed?.target;
+  return updated?.target;
 }
 
 const Name = z.object({ name: z.string() });

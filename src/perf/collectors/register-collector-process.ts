@@ -4,7 +4,7 @@ import { isKeepable } from "#core/keepable-text.ts";
 import type { Tx } from "#db/db.ts";
 import { notifyBenchmarkChange } from "../change.store.ts";
 import { noSuchCollector } from "./change-register.ts";
-import { keepEnvironment, welcome } from "./collector.store.ts";
+import { keepEnvironment, registerProcess } from "./collector.store.ts";
 import { environmentFingerprint } from "./environment-fingerprint.ts";
 
 /**
@@ -26,7 +26,7 @@ export async function registerCollectorProcess(
   }
   const fingerprint = environmentFingerprint(environment);
   await keepEnvironment(tx, fingerprint, environment, now);
-  const target = await welcome(tx, name, { incarnation, version, fingerprint }, now);
+  const target = await registerProcess(tx, name, { incarnation, version, fingerprint }, now);
   if (target === undefined) throw noSuchCollector(name);
   await notifyBenchmarkChange(tx);
   return { fingerprint, target };

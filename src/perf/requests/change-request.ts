@@ -5,7 +5,7 @@ import { notifyBenchmarkChange } from "../change.store.ts";
 import { noteNewResults } from "../history/note-results.ts";
 import { lockSuite, type StoredSuite } from "../suites.store.ts";
 import { artifactsById, type StoredArtifact } from "./artifact.store.ts";
-import { type Answered, askFor } from "./ask-for.ts";
+import { type Answered, createOrExtendRequest } from "./create-or-extend-request.ts";
 import {
   type BenchmarkRequestId,
   changeState,
@@ -110,7 +110,7 @@ export async function retryRequest(
     }
     const artifact = await artifactOf(tx, request);
     const [parent] = request.parentId === null ? [] : await artifactsById(tx, [request.parentId]);
-    const answered = await askFor(
+    const answered = await createOrExtendRequest(
       tx,
       suite,
       {

@@ -2,7 +2,7 @@ import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
 import { allSuites, beginSuiteCheck, lockSuite, type StoredSuite } from "../suites.store.ts";
 import { artifactsWithoutRequest, type StoredArtifact } from "./artifact.store.ts";
-import { askFor } from "./ask-for.ts";
+import { createOrExtendRequest } from "./create-or-extend-request.ts";
 import { ownJobs } from "./plan-request.ts";
 import type { SourceService } from "./source-service.ts";
 
@@ -55,7 +55,7 @@ async function askForNew({ db, clock }: DiscoverServices, name: string): Promise
     ].filter((artifact) => canBeMeasured(suite, artifact));
     // The oldest first, so that it is also the first among equal ones.
     for (const artifact of found.toReversed()) {
-      await askFor(
+      await createOrExtendRequest(
         tx,
         suite,
         {

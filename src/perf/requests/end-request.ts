@@ -24,7 +24,7 @@ export async function endRequest(
   if (suite === undefined || request?.state !== "in-progress") return "goes-on";
   const follows = requestConsequence(request.artifactId, await jobsOfRequest(tx, id));
   if (follows === "wait") return "goes-on";
-  if (follows === "ask-doubts" && request.parentId !== null) {
+  if (follows === "confirm-doubtful" && request.parentId !== null) {
     const doubts = await hooks.changesToConfirm(tx, id);
     const jobs = confirmingJobs(suite.definition, doubts, request.artifactId, request.parentId);
     if (jobs.length > 0) {

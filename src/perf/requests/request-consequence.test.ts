@@ -14,14 +14,18 @@ const backfill = { purpose: "backfill", artifactId: parent } as const;
 
 test.each([
   { title: "no job at all", jobs: [], follows: "ended-without-results" },
-  { title: "only optional jobs", jobs: [job("queued", { optional: true })], follows: "ask-doubts" },
+  {
+    title: "only optional jobs",
+    jobs: [job("queued", { optional: true })],
+    follows: "confirm-doubtful",
+  },
   { title: "a queued job", jobs: [job("success"), job("queued")], follows: "wait" },
   { title: "a job in progress", jobs: [job("in-progress")], follows: "wait" },
-  { title: "all done", jobs: [job("success")], follows: "ask-doubts" },
+  { title: "all done", jobs: [job("success")], follows: "confirm-doubtful" },
   {
     title: "one of two failed",
     jobs: [job("success"), job("failure")],
-    follows: "ask-doubts",
+    follows: "confirm-doubtful",
   },
   { title: "all failed", jobs: [job("failure")], follows: "ended-without-results" },
   {
@@ -37,7 +41,7 @@ test.each([
   {
     title: "the parent's failed",
     jobs: [job("success"), job("failure", backfill)],
-    follows: "ask-doubts",
+    follows: "confirm-doubtful",
   },
   {
     title: "the parent's goes on",
@@ -52,12 +56,12 @@ test.each([
   {
     title: "only optional ones go on",
     jobs: [job("success"), job("queued", { optional: true })],
-    follows: "ask-doubts",
+    follows: "confirm-doubtful",
   },
   {
     title: "an optional one failed",
     jobs: [job("success"), job("failure", { optional: true })],
-    follows: "ask-doubts",
+    follows: "confirm-doubtful",
   },
   {
     title: "only an optional one came to a good end",

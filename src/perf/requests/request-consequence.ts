@@ -8,11 +8,10 @@ export interface JobSoFar {
   readonly artifactId: number;
 }
 
-/**
- * The next step of a request in progress. `ask-doubts`: everything is measured, and an independent rerun is started if
- * verdicts need one.
+/** The next step of a request in progress. `confirm-doubtful`: everything is measured; an independent rerun is started
+ * if verdicts need one, and otherwise the request ends.
  */
-type RequestConsequence = "wait" | "ask-doubts" | "ended" | "ended-without-results";
+type RequestConsequence = "wait" | "confirm-doubtful" | "ended" | "ended-without-results";
 
 /** No request waits for optional jobs, and their failures do not matter. */
 export function requestConsequence(
@@ -29,5 +28,5 @@ export function requestConsequence(
   if (isAny && own.every(({ state }) => state !== "success")) {
     return "ended-without-results";
   }
-  return jobs.some(({ purpose }) => purpose === "confirm") ? "ended" : "ask-doubts";
+  return jobs.some(({ purpose }) => purpose === "confirm") ? "ended" : "confirm-doubtful";
 }

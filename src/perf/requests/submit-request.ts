@@ -14,7 +14,7 @@ import {
   newestMaster,
   type StoredArtifact,
 } from "./artifact.store.ts";
-import { type Answered, askFor } from "./ask-for.ts";
+import { type Answered, createOrExtendRequest } from "./create-or-extend-request.ts";
 import { ownJobs } from "./plan-request.ts";
 import { readyRequestsOf } from "./request.store.ts";
 import type { SourceService } from "./source-service.ts";
@@ -75,7 +75,7 @@ export async function submitRequest(
         `${artifact.tag} cannot be compared with itself: name another parent, or none`,
       );
     }
-    const answered = await askFor(
+    const answered = await createOrExtendRequest(
       tx,
       suite,
       {

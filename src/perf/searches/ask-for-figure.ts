@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 import { findArtifact } from "../requests/artifact.store.ts";
-import { askFor } from "../requests/ask-for.ts";
+import { createOrExtendRequest } from "../requests/create-or-extend-request.ts";
 import { lockSuite } from "../suites.store.ts";
 import type { AskForFigure } from "./advance-searches.ts";
 
@@ -16,7 +16,7 @@ export function askForFigure(now: () => Date): AskForFigure {
     if (artifact === undefined)
       throw new Fault("not_found", `there is no artifact ${tag} any more`);
     try {
-      await askFor(
+      await createOrExtendRequest(
         tx,
         suite,
         {

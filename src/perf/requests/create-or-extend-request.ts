@@ -43,7 +43,7 @@ const nothingRequested = { backends: [], profiles: [], targets: [], benchmarks: 
  *
  * The caller holds the suite's lock (`lockSuite`).
  */
-export async function askFor(
+export async function createOrExtendRequest(
   tx: Tx,
   suite: StoredSuite,
   requested: Requested,
