@@ -7,7 +7,6 @@ import { diskFault } from "#cas/disk/disk-fault.ts";
 import { readStoreOwner } from "#cas/disk/store-owner.ts";
 import { removeLeftovers } from "#cas/temp-file.ts";
 import { Fault } from "#core/fault.ts";
-import { rest } from "#core/resting.ts";
 import type { Db } from "#db/db.ts";
 import { dumpTables } from "#db/dump-tables.ts";
 import { openPostgres } from "#db/postgres.ts";
@@ -19,6 +18,7 @@ import { syncDirectory, writeDurably } from "#machine/write-durably.ts";
 import { type BlobProgress, backUpBlobs } from "./back-up-blobs.ts";
 import { forgetBackups, insertBackup } from "./backup.store.ts";
 import { fileOfBytes, writeCompressed } from "./checked-file.ts";
+import { holdEviction } from "./hold-eviction.ts";
 import {
   type BackupLayout,
   backupLayout,
@@ -73,11 +73,6 @@ export interface TakenBackup {
   readonly removed: Removed;
 }
 
-/** A round of eviction looks at a million blobs in a minute. */
-const evictionEndsWithinMs = 15 * 60_000;
-const askAgainAfterMs = 500;
-/** This holder name in eviction's lock means a backup, not a round of eviction. */
-const evictionHolder = "grange backup";
 /** The number of records of backups in the database. */
 const recordsKept = 100;
 
@@ -322,30 +317,6 @@ async function openDirectory(layout: BackupLayout): Promise<HeldLock> {
   }
   await removeLeftovers(layout.temp);
   return taken.lock;
-}
-
-/** Pauses eviction between the reading of the database and the copying of the blobs. */
-async function holdEviction(store: string, signal: AbortSignal): Promise<HeldLock> {
-  const until = performance.now() + evictionEndsWithinMs;
-  for (;;) {
-    signal.throwIfAborted();
-    const taken = await takeLock(join(store, "eviction.lock"), evictionHolder);
-    if ("lock" in taken) return taken.lock;
-    const { name, where, since } = taken.holder;
-    if (name === evictionHolder) {
-      throw new Fault(
-        "failed_precondition",
-        `another backup of this farm (${where}) has been under way since ${since}; wait until it has ended`,
-      );
-    }
-    if (performance.now() > until) {
-      throw new Fault(
-        "unavailable",
-        `blobs have been evicted (${where}) since ${since}; run the backup again when this has ended`,
-      );
-    }
-    await rest(askAgainAfterMs);
-  }
 }
 
 /** Deleting one of the two directories must not delete a part of the other. */

@@ -4,8 +4,8 @@ import type { AheadExecution, AheadHint } from "./claiming/look-ahead-service.ts
 import type { ExecutionId, ExecutionRequest } from "./execution.ts";
 import type { ExecutionWatch } from "./execution-watch.ts";
 import type { HeldCancellation } from "./finishing/cancellation.store.ts";
+import type { Verdict } from "./finishing/decide-endings.ts";
 import type { FinishReport } from "./finishing/judge-report.ts";
-import type { Verdict } from "./finishing/settle-leases.ts";
 import type { Heartbeat, HeartbeatAnswer } from "./leasing/heartbeat.ts";
 import type { Lease, LeasedExecution, WorkerProcess } from "./leasing/lease.ts";
 import type { WorkerDescription } from "./leasing/worker.store.ts";

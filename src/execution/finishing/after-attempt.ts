@@ -1,8 +1,8 @@
 import type { AfterAttempt, ChosenSize, EndedRun } from "../sizing/size-class-roles.ts";
 import { soundChoice } from "../sizing/sound-choice.ts";
 import type { Decision } from "./decide-after-report.ts";
+import type { EndingLease } from "./decide-endings.ts";
 import type { HeldRow } from "./end-leases.store.ts";
-import type { EndingLease } from "./settle-leases.ts";
 
 /** More than the classes of any farm: the limit for a learner that never stops retrying. */
 const mostSizeRetries = 32;

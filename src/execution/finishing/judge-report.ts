@@ -3,8 +3,8 @@ import { Fault } from "#core/fault.ts";
 import type { ExecutionId, Outcome } from "../execution.ts";
 import type { Lease, WorkerProcess } from "../leasing/lease.ts";
 import type { QueueHooks } from "../queue-hooks.ts";
+import type { EndingLease } from "./decide-endings.ts";
 import type { Usage } from "./finished-execution.ts";
-import type { EndingLease } from "./settle-leases.ts";
 
 /** A worker's report of the end of a lease. */
 export interface FinishReport {

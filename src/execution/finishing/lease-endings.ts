@@ -6,7 +6,8 @@ import type { ExecutionWatch } from "../execution-watch.ts";
 import type { LeasesHere } from "../leasing/leases-here.ts";
 import type { QueueHooks } from "../queue-hooks.ts";
 import type { QueueTransactions } from "../queue-transactions.ts";
-import { type EndingLease, settleLeases, type Verdict } from "./settle-leases.ts";
+import type { EndingLease, Verdict } from "./decide-endings.ts";
+import { settleLeases } from "./settle-leases.ts";
 
 /** Ends leases; those that arrive during a commit share the next one. */
 export interface LeaseEndings {

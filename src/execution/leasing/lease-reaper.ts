@@ -5,12 +5,12 @@ import type { IdleState } from "#core/idle-state.ts";
 import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
+import type { EndingLease } from "../finishing/decide-endings.ts";
 import {
   expiredLeases,
   holdersOfLeases,
   overdueCancellations,
 } from "../finishing/end-leases.store.ts";
-import type { EndingLease } from "../finishing/settle-leases.ts";
 
 /** The number of leases checked at once. */
 const most = 500;

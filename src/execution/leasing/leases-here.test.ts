@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { actionDigest, executionId } from "../execution.fixture.ts";
-import type { EndingLease } from "../finishing/settle-leases.ts";
+import type { EndingLease } from "../finishing/decide-endings.ts";
 import type { HandedOutRow } from "./handed-out.store.ts";
 import { leasesHere } from "./leases-here.ts";
 

@@ -1,6 +1,6 @@
 import { recentlyUsed } from "#core/recently-used.ts";
+import type { EndingLease } from "../finishing/decide-endings.ts";
 import type { HeldRow } from "../finishing/end-leases.store.ts";
-import type { EndingLease } from "../finishing/settle-leases.ts";
 import type { HandedOutRow } from "./handed-out.store.ts";
 import { type Lease, leaseKey } from "./lease.ts";
 

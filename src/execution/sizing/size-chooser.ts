@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
 import type { ExecutionRequest } from "../execution.ts";
-import type { EndingLease } from "../finishing/settle-leases.ts";
+import type { EndingLease } from "../finishing/decide-endings.ts";
 import type { Analyzer, Learner } from "./size-class-roles.ts";
 import { soundChoice } from "./sound-choice.ts";
 
