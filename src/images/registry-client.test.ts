@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { Fault } from "#core/fault.ts";
 import { guardedFetch } from "#outgoing/guarded-fetch.ts";
 import { buildImage, tarOf } from "./image-builder.fixture.ts";
 import { parseImageReference } from "./image-reference.ts";
@@ -135,23 +136,37 @@ test("a receiver gets the bytes of the registry after wrong ones of a mirror, wh
   const client = clientFor(`${registry.origin}=${mirror.origin}`);
 
   const received = await download(client, registry.host, (part) => {
-    if (part[0] === 0) throw new Error("it is no layer");
+    if (part[0] === 0) throw new Fault("invalid_argument", "it is no layer");
   });
 
   expect(received).toEqual(layerBytes);
   expect(mirror.asked).toHaveLength(1);
 });
 
-test("a receiver that fails at the right bytes fails the download, which is not tried again", async () => {
-  const { origin, host, asked } = await serve(honest);
+test.each([
+  ["refuses the right bytes", new Fault("invalid_argument", "it is no layer"), honest],
+  // The rest would never come.
+  [
+    "cannot store them",
+    new Error("the disk is full"),
+    ((_, response) => {
+      response.writeHead(200, { "content-length": layer.size });
+      response.write(layerBytes.subarray(0, 20));
+    }) satisfies Answer,
+  ],
+])(
+  "a receiver that %s fails the download, which is not tried again",
+  async (_, failure, answer) => {
+    const { origin, host, asked } = await serve(answer);
 
-  const downloading = download(clientFor(origin), host, () => {
-    throw new Error("the disk is full");
-  });
+    const downloading = download(clientFor(origin), host, () => {
+      throw failure;
+    });
 
-  await expect(downloading).rejects.toThrow("the disk is full");
-  expect(asked).toHaveLength(1);
-});
+    await expect(downloading).rejects.toBe(failure);
+    expect(asked).toHaveLength(1);
+  },
+);
 
 test("a token is asked for once, with the credentials, and basic authorization works", async () => {
   const credentials = (host: string) => new Map([[host, { user: "me", password: "pass:word" }]]);

@@ -158,7 +158,8 @@ export class RegistryClient {
    * Gives the bytes of a blob to a receiver as they arrive. After an interruption it continues where it stopped; after wrong
    * bytes it starts anew, with another receiver. Returns what the receiver returns at the end of the right bytes.
    *
-   * A failure of the receiver counts only when size and digest were right: wrong bytes can look like a damaged layer.
+   * A `Fault` of the receiver counts only when size and digest were right: wrong bytes can look like a damaged layer. Other
+   * failures, such as a full disk, end the download.
    */
   async download<T>(
     reference: ImageReference,
@@ -175,8 +176,9 @@ export class RegistryClient {
       );
       return await progress.result();
     } catch (reason) {
+      const ofReceiver = progress.failure;
       await progress.restart();
-      throw reason;
+      throw ofReceiver === undefined ? reason : ofReceiver.reason;
     }
   }
 
@@ -343,7 +345,8 @@ class BlobProgress<T> {
   readonly #blob: Descriptor;
   readonly #open: () => Promise<BlobReceiver<T>>;
   #receiver: BlobReceiver<T> | undefined;
-  #failure: { readonly reason: unknown } | undefined;
+  /** Of the receiver. */
+  failure: { readonly reason: unknown } | undefined;
   #hash = createHash("sha256");
   received = 0;
 
@@ -359,7 +362,7 @@ class BlobProgress<T> {
   async restart(): Promise<void> {
     const receiver = this.#receiver;
     this.#receiver = undefined;
-    this.#failure = undefined;
+    this.failure = undefined;
     this.#hash = createHash("sha256");
     this.received = 0;
     await receiver?.abandon();
@@ -374,6 +377,8 @@ class BlobProgress<T> {
     this.#hash.update(part);
     this.received += part.byteLength;
     await this.#toReceiver((receiver) => receiver.write(part));
+    if (this.failure !== undefined && !(this.failure.reason instanceof Fault))
+      throw new Fault("resource_exhausted", "the blob cannot be stored");
   }
 
   async finish(): Promise<void> {
@@ -387,17 +392,17 @@ class BlobProgress<T> {
 
   async result(): Promise<T> {
     const ended = await this.#toReceiver((receiver) => receiver.end());
-    if (this.#failure !== undefined) throw this.#failure.reason;
+    if (this.failure !== undefined) throw this.failure.reason;
     return ended as T;
   }
 
   async #toReceiver<R>(give: (receiver: BlobReceiver<T>) => Promise<R>): Promise<R | undefined> {
-    if (this.#failure !== undefined) return undefined;
+    if (this.failure !== undefined) return undefined;
     try {
       this.#receiver ??= await this.#open();
       return await give(this.#receiver);
     } catch (reason) {
-      this.#failure = { reason };
+      this.failure = { reason };
       return undefined;
     }
   }
