@@ -136,12 +136,19 @@ class LayerReader {
   }
 
   async write(part: Uint8Array): Promise<void> {
-    const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
-    const all = this.#tail.length === 0 ? bytes : Buffer.concat([this.#tail, bytes]);
+    let bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
     this.#isBlank &&= bytes.every((byte) => byte === 0);
-    const whole = all.length - (all.length % blockBytes);
-    this.#tail = Buffer.from(all.subarray(whole));
-    await this.#parse(all.subarray(0, whole));
+    if (this.#tail.length > 0) {
+      // Only the block that both parts have a piece of is copied.
+      const missing = blockBytes - this.#tail.length;
+      this.#tail = Buffer.concat([this.#tail, bytes.subarray(0, missing)]);
+      bytes = bytes.subarray(missing);
+      if (this.#tail.length < blockBytes) return;
+      await this.#parse(this.#tail);
+    }
+    const whole = bytes.length - (bytes.length % blockBytes);
+    this.#tail = Buffer.from(bytes.subarray(whole));
+    await this.#parse(bytes.subarray(0, whole));
   }
 
   async #parse(blocks: Buffer): Promise<void> {
