@@ -34,7 +34,7 @@ const waitedMs = (build: ReturnType<typeof fakeBuild>) =>
 for (const tool of testedTools) {
   describe(`${tool.name} at a granary`, needs(tool.need), () => {
     test("finds results of another machine, and builds without the farm as well", async () => {
-      const dir = await mkdtemp(join(tool.root ?? tmpdir(), "grange-tool-"));
+      const dir = await mkdtemp(join(tmpdir(), "grange-tool-"));
       onTestFinished(() => rm(dir, { recursive: true, force: true }));
       await tool.prepare(dir);
       const build = (cache: string) => tool.build(dir, cache, "none");

@@ -6,7 +6,7 @@ import { sccache } from "./sccache.ts";
 import type { ToolDriver } from "./tool-driver.ts";
 import { turborepo } from "./turborepo.ts";
 
-/** The tools whose HTTP caches the tests use; Bazel has separate tests. */
+/** Tools that the tests use with the HTTP caches of a farm and of a granary; Bazel has separate tests. */
 export const testedTools: readonly ToolDriver[] = [
   ccache("flat"),
   ccache("subdirs"),
@@ -18,5 +18,5 @@ export const testedTools: readonly ToolDriver[] = [
   nx,
 ];
 
-/** All tools, for measurements: neither Debian 12 nor npm has an sccache with WebDAV. */
-export const allTools: readonly ToolDriver[] = [...testedTools, sccache];
+/** The same, and those that the tests use with a farm only. */
+export const allTools: readonly ToolDriver[] = [...testedTools, sccache("gcc"), sccache("cargo")];

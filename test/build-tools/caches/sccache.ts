@@ -1,63 +1,99 @@
-import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { sccacheNeed, sccacheProgram } from "../../support/needs/sccache-need.ts";
 import { runProgram } from "../../support/process.ts";
 import { hashOf, type ToolDriver } from "./tool-driver.ts";
 
-const units = [1, 2, 3, 4, 5];
-/** Debian's stable sccache has no WebDAV: this one is in a separate root directory and runs with chroot. */
-const chroot = process.env["GRANGE_TEST_CHROOT"] ?? "";
+const units = ["one", "two", "three", "four"];
 
-export const sccache: ToolDriver = {
-  name: "sccache (WebDAV)",
-  ...(chroot === "" ? {} : { root: join(chroot, "tmp") }),
-  need: {
-    name: "sccache",
-    missing:
-      chroot !== "" && existsSync(join(chroot, "usr/bin/sccache"))
-        ? undefined
-        : "GRANGE_TEST_CHROOT names no Debian tree with sccache 0.17 and gcc",
-    remedy: { kind: "machine" },
-  },
+/** What sccache compiles: C files by gcc, or the crates of a workspace by cargo. */
+interface Compiled {
+  prepare(dir: string): Promise<void>;
+  /** The script of a build, in the directory of the workspace. */
+  readonly script: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly outputs: readonly string[];
+}
+
+const c: Compiled = {
   async prepare(dir) {
-    for (const n of units) {
-      await writeFile(join(dir, `unit${n}.c`), `int unit${n}(int a) { return a * ${n}; }\n`);
+    for (const [n, unit] of units.entries())
+      await writeFile(join(dir, `${unit}.c`), `int ${unit}(int a) { return a * ${n}; }\n`);
+  },
+  script: [
+    "rm -f *.o",
+    ...units.map((unit) => `"$SCCACHE" gcc -c ${unit}.c -o ${unit}.o || code=$?`),
+  ].join("\n"),
+  env: {},
+  outputs: units.map((unit) => `${unit}.o`),
+};
+
+const rust: Compiled = {
+  async prepare(dir) {
+    const members = units.map((unit) => `"${unit}"`).join(", ");
+    await writeFile(join(dir, "Cargo.toml"), `[workspace]\nmembers = [${members}]\n`);
+    for (const [n, unit] of units.entries()) {
+      await mkdir(join(dir, unit, "src"), { recursive: true });
+      await writeFile(
+        join(dir, unit, "Cargo.toml"),
+        `[package]\nname = "${unit}"\nversion = "0.1.0"\nedition = "2021"\n`,
+      );
+      await writeFile(
+        join(dir, unit, "src/lib.rs"),
+        `pub fn times(a: i32) -> i32 {\n    a * ${n}\n}\n`,
+      );
     }
   },
-  async build(dir, cache, token) {
-    const objects = units.map((n) => `unit${n}.o`);
-    for (const object of objects) await rm(join(dir, object), { force: true });
-    const compile = units
-      .map((n) => `sccache gcc -c unit${n}.c -o unit${n}.o || code=$?`)
-      .join("\n");
-    // Its server must not outlive the build, because a server of another build would have other settings.
-    const script = `cd ${dir.slice(chroot.length)}\ncode=0\n${compile}\nsccache --show-stats --stats-format=json\nsccache --stop-server >/dev/null 2>&1\nexit $code`;
-    const env = {
-      HOME: dir.slice(chroot.length),
-      SCCACHE_WEBDAV_ENDPOINT: `${cache}/sccache`,
-      SCCACHE_WEBDAV_TOKEN: token,
-      SCCACHE_SERVER_PORT: String(await freePort()),
-      SCCACHE_IDLE_TIMEOUT: "60",
-    };
-    const { code, stdout, stderr } = await runProgram("chroot", [chroot, "sh", "-c", script], {
-      env,
-    });
-    const count = (what: string) =>
-      [
-        ...(new RegExp(`"${what}":\\{"counts":\\{([^}]*)\\}`)
-          .exec(stdout)?.[1]
-          ?.matchAll(/:(\d+)/g) ?? []),
-      ].reduce((sum, [, n]) => sum + Number(n), 0);
-    return {
-      code,
-      hits: count("cache_hits"),
-      misses: count("cache_misses"),
-      outputs: await hashOf(dir, objects),
-      said: stderr,
-    };
-  },
+  script: "rm -rf target\ncargo build --offline --quiet || code=$?",
+  // Incremental compilations are not cached.
+  env: { CARGO_INCREMENTAL: "0" },
+  outputs: units.map((unit) => `target/debug/lib${unit}.rlib`),
 };
+
+/** sccache with the WebDAV cache of the farm. */
+export function sccache(kind: "gcc" | "cargo"): ToolDriver {
+  const compiled = kind === "gcc" ? c : rust;
+  return {
+    name: `sccache with ${kind}`,
+    need: sccacheNeed(kind),
+    prepare: (dir) => compiled.prepare(dir),
+    async build(dir, cache, token) {
+      const program = sccacheProgram ?? "sccache";
+      // Its server must not outlive the build, because a server of another build would have other settings.
+      const script = `code=0
+${compiled.script}
+"$SCCACHE" --show-stats --stats-format=json
+"$SCCACHE" --stop-server >/dev/null 2>&1
+exit $code`;
+      const env = {
+        HOME: process.env["HOME"] ?? dir,
+        SCCACHE: program,
+        SCCACHE_CONF: join(dir, "no-configuration"),
+        SCCACHE_IDLE_TIMEOUT: "60",
+        SCCACHE_SERVER_PORT: String(await freePort()),
+        SCCACHE_WEBDAV_ENDPOINT: `${cache}/sccache`,
+        SCCACHE_WEBDAV_TOKEN: token,
+        ...(kind === "cargo" && { RUSTC_WRAPPER: program }),
+        ...compiled.env,
+      };
+      const { code, stdout, stderr } = await runProgram("sh", ["-c", script], { cwd: dir, env });
+      return {
+        code,
+        hits: counted(stdout, "cache_hits"),
+        misses: counted(stdout, "cache_misses"),
+        outputs: await hashOf(dir, compiled.outputs),
+        said: stderr,
+      };
+    },
+  };
+}
+
+/** Returns the sum of one of sccache's counts over all languages. */
+function counted(stats: string, what: string): number {
+  const counts = new RegExp(`"${what}":\\{"counts":\\{([^}]*)\\}`).exec(stats)?.[1] ?? "";
+  return [...counts.matchAll(/:(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+}
 
 function freePort(): Promise<number> {
   return new Promise((resolve) => {

@@ -18,8 +18,6 @@ export interface Build {
 export interface ToolDriver {
   readonly name: string;
   readonly need: Need;
-  /** The root directory of workspaces, if the tool cannot access the whole file system. */
-  readonly root?: string;
   prepare(dir: string): Promise<void>;
   /** Builds everything again. `cache` is the farm's URL with `/cache/PROJECT`. */
   build(dir: string, cache: string, token: string): Promise<Build>;

@@ -28,7 +28,7 @@ interface Tried {
 }
 
 export async function tryTool(tool: ToolDriver, place: CachePlace): Promise<Tried> {
-  const dir = await mkdtemp(join(tool.root ?? tmpdir(), "grange-tool-"));
+  const dir = await mkdtemp(join(tmpdir(), "grange-tool-"));
   try {
     await tool.prepare(dir);
     const cache = `${place.url}/cache/tools`;

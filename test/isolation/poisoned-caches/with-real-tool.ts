@@ -18,7 +18,7 @@ export async function poisonWithTool(
   { attackers, ci, entries, clear }: PoisonFarm,
   tool: ToolDriver,
 ): Promise<Fallen> {
-  const dir = await mkdtemp(join(tool.root ?? tmpdir(), "grange-poison-"));
+  const dir = await mkdtemp(join(tmpdir(), "grange-poison-"));
   const build = ({ cache, token }: Access) => tool.build(dir, cache, token);
   const withoutRights = async (attacker: Attacker): Promise<string[]> => {
     await clear();

