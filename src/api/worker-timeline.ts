@@ -11,6 +11,9 @@ import { RunOutcome } from "./run-outcome.ts";
 export const GapCause = z.enum(["no work", "draining", "lost"]);
 export type GapCause = z.infer<typeof GapCause>;
 
+/** The period of the page, unless its address says otherwise. */
+export const defaultTimelineMinutes = 60;
+
 const Ms = z.number();
 const Index = z.number().int().nonnegative();
 

@@ -43,7 +43,10 @@ export async function timelineRuns(tx: Tx, since: Date, most: number): Promise<T
         select id, invocation from execution
         where state = 'finished' and finished_at >= ${since} order by finished_at desc limit ${most}
       ), open as (
-        select id, invocation, worker, leased_at, started_at, state from execution where state <> 'finished'
+        -- Two parts, because each has an index: state <> 'finished' would read all executions.
+        select id, invocation, worker, leased_at, started_at, state from execution where state = 'queued'
+        union all
+        select id, invocation, worker, leased_at, started_at, state from execution where state = 'leased'
       ), attempts as (
         select seen.id, seen.invocation, attempt.worker, attempt.leased_at, attempt.started_at,
                attempt.finished_at, attempt.outcome

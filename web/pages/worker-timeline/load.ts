@@ -1,11 +1,9 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
+import { defaultTimelineMinutes } from "#api/worker-timeline.ts";
 import { call } from "../../farm/ask.ts";
 
-/** An hour, unless the address says otherwise. */
-export const defaultMinutes = 60;
-
-export const timelineQuery = (minutes = defaultMinutes) =>
+export const timelineQuery = (minutes = defaultTimelineMinutes) =>
   queryOptions({
     queryKey: ["worker-timeline", minutes],
     queryFn: ({ signal }) => call(workerEndpoints.workerTimeline, { query: { minutes } }, signal),

@@ -1,13 +1,13 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
-import type { WorkerTimeline } from "#api/worker-timeline.ts";
+import { defaultTimelineMinutes, type WorkerTimeline } from "#api/worker-timeline.ts";
 import { apiBase } from "../../farm/ask.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { durationText, wholeDurationText } from "../../parts/duration.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
-import { defaultMinutes, timelineQuery } from "./load.ts";
+import { timelineQuery } from "./load.ts";
 import { periods, scales, type WorkerTimelineSearch } from "./search.ts";
 import { TimelineCanvas } from "./timeline-canvas.tsx";
 import "./timeline.css";
@@ -16,7 +16,7 @@ import "./timeline.css";
 export function WorkerTimelinePage() {
   const search = useSearch({ from: "/workers/timeline" });
   const navigate = useNavigate({ from: "/workers/timeline" });
-  const minutes = search.minutes ?? defaultMinutes;
+  const minutes = search.minutes ?? defaultTimelineMinutes;
   const scale = search.scale ?? "linear";
   const { data: timeline } = useSuspenseQuery(timelineQuery(minutes));
   usePageTitle("Timeline", "Workers");
