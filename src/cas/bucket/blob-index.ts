@@ -24,6 +24,11 @@ export interface BlobIndex {
   find(namespace: Namespace, digest: Digest): Promise<IndexedBlob | undefined>;
   findHash(namespace: Namespace, hash: string): Promise<Digest | undefined>;
 
+  /**
+   * Prepares the upload of a blob: does what `use` does, and for a blob that the bucket lacks also what `addUnnamed`
+   * does, in one round trip. `known`: the bucket has the blob, so nothing has to be sent.
+   */
+  begin(namespace: Namespace, blob: IndexedBlob): Promise<"known" | "begun">;
   /** Records an object before it is sent. */
   addUnnamed(object: string): Promise<void>;
   /** Records that an unnamed object is sent in parts, which take space until they are joined or abandoned. */

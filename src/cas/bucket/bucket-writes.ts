@@ -70,8 +70,9 @@ export function bucketWrites(
   };
 
   async function putSmall(digest: Digest, bytes: Uint8Array): Promise<void> {
+    if (isEmptyDigest(digest)) return;
     const object = newBlobKey(namespace, digest);
-    await index.addUnnamed(object);
+    if ((await index.begin(namespace, { digest, object })) === "known") return;
     const copying = disk.put(digest, bytes).then(
       () => cached(digest.sizeBytes),
       // The disk is only a cache: a full one must not fail the call.
@@ -124,19 +125,18 @@ export function bucketWrites(
 
     async put(digest, bytes) {
       await assertBytesMatch(digest, bytes, "invalid_argument");
-      if (await isKnown(digest)) return;
       if (bytes.byteLength <= partBytes) return putSmall(digest, bytes);
-      return writeLarge(digest, oneChunk(bytes));
+      if (!(await isKnown(digest))) await writeLarge(digest, oneChunk(bytes));
     },
 
     async write(digest, chunks) {
       const right = matchingBytes(digest, chunks, "invalid_argument");
-      if (await isKnown(digest)) {
-        for await (const _ of right);
-      } else if (digest.sizeBytes <= smallBytes) {
+      if (digest.sizeBytes <= smallBytes) {
         const parts: Uint8Array[] = [];
         for await (const chunk of right) parts.push(Uint8Array.from(chunk));
         await putSmall(digest, Buffer.concat(parts));
+      } else if (await isKnown(digest)) {
+        for await (const _ of right);
       } else await writeLarge(digest, right);
     },
 

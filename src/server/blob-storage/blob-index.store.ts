@@ -6,7 +6,7 @@ import type { Clock } from "#core/clock.ts";
 import { coalescer } from "#core/coalescer.ts";
 import { Digest, digestKey } from "#core/digest.ts";
 import type { Db } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { type Sql, sql } from "#db/sql.ts";
 
 /** Bazel checks up to 100,000 digests in one call. */
 const digestsAtOnce = 10_000;
@@ -30,6 +30,10 @@ interface Located {
 export function blobIndex(db: Db, clock: Clock): BlobIndex {
   const uses = coalescer((all: readonly Located[]) => useAll(db, all, clock.now()), digestsAtOnce);
   const finds = coalescer((all: readonly Located[]) => findAll(db, all));
+  const begins = coalescer(
+    (all: readonly (Located & IndexedBlob)[]) => beginAll(db, all, clock.now()),
+    digestsAtOnce,
+  );
   const unnamed = coalescer((all: readonly string[]) => addUnnamed(db, all, clock.now()));
   const names = coalescer((all: readonly (Located & IndexedBlob)[]) =>
     nameAll(db, all, clock.now()),
@@ -41,6 +45,7 @@ export function blobIndex(db: Db, clock: Clock): BlobIndex {
     },
     find: (namespace, digest) => finds.add({ namespace, digest }),
     findHash: (namespace, hash) => findHash(db, namespace, hash),
+    begin: (namespace, blob) => begins.add({ namespace, ...blob }),
     addUnnamed: (object) => unnamed.add(object),
     noteParts: (object, upload) => noteParts(db, object, upload),
     name: (namespace, blob) => names.add({ namespace, ...blob }),
@@ -116,12 +121,40 @@ const Place = z.object({ place: z.number() });
  * time of its last use, either sees the new time or was first, and the blob is reported as missing.
  */
 async function useAll(db: Db, all: readonly Located[], now: Date): Promise<boolean[]> {
-  const { namespaces, hashes, sizes } = columnsOf(all);
-  const stale = new Date(now.getTime() - usedForMs);
+  const found = await db.many(Place, sql`with ${usedOf(all, now)} select place::float8 from known`);
+  const places = new Set(found.map(({ place }) => place));
+  return all.map((_, i) => places.has(i + 1));
+}
+
+/** Like `useAll`, and records the objects of the blobs that are absent as unnamed, in the same statement. */
+async function beginAll(
+  db: Db,
+  all: readonly (Located & IndexedBlob)[],
+  now: Date,
+): Promise<("known" | "begun")[]> {
+  const objects = all.map(({ object }) => object);
   const found = await db.many(
     Place,
     sql`
-    with given as (
+    with ${usedOf(all, now)}, begun as (
+      insert into bucket_object (object, since)
+        select object, ${now}::timestamptz
+          from unnest(${objects}::text[]) with ordinality as sent (object, place)
+          where place not in (select place from known)
+        on conflict do nothing
+    )
+    select place::float8 from known`,
+  );
+  const places = new Set(found.map(({ place }) => place));
+  return all.map((_, i) => (places.has(i + 1) ? "known" : "begun"));
+}
+
+/** Returns the common table expressions up to `known`: the places of the blobs that exist, which count as used. */
+function usedOf(all: readonly Located[], now: Date): Sql {
+  const { namespaces, hashes, sizes } = columnsOf(all);
+  const stale = new Date(now.getTime() - usedForMs);
+  return sql`
+    given as (
       select * from unnest(${namespaces}::text[], ${hashes}::text[], ${sizes}::bigint[])
         with ordinality as given (namespace, hash, size_bytes, place)
     ), due as materialized (
@@ -136,14 +169,12 @@ async function useAll(db: Db, all: readonly Located[], now: Date): Promise<boole
       update bucket_blob b set last_used_at = ${now} from held
         where b.namespace = held.namespace and b.hash = held.hash
         returning b.namespace, b.hash, b.size_bytes
-    )
-    select place::float8 from given join bucket_blob b using (namespace, hash, size_bytes)
-      where b.last_used_at >= ${stale}
-    union
-    select place::float8 from given join used using (namespace, hash, size_bytes)`,
-  );
-  const places = new Set(found.map(({ place }) => place));
-  return all.map((_, i) => places.has(i + 1));
+    ), known as (
+      select place from given join bucket_blob b using (namespace, hash, size_bytes)
+        where b.last_used_at >= ${stale}
+      union
+      select place from given join used using (namespace, hash, size_bytes)
+    )`;
 }
 
 async function findAll(db: Db, all: readonly Located[]): Promise<(IndexedBlob | undefined)[]> {

@@ -6,12 +6,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { BlobStorage } from "#cas/blob-storage.ts";
 import { describeBlobStore } from "#cas/blob-store.fixture.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
+import type { BlobIndex } from "#cas/bucket/blob-index.ts";
 import { openBucketStorage } from "#cas/bucket/bucket-storage.ts";
 import { openS3Bucket } from "#cas/bucket/s3-bucket.ts";
 import type { S3Times } from "#cas/bucket/s3-exchange.ts";
 import { Namespace, ownNamespace } from "#cas/namespaces/namespace.ts";
 import { systemClock } from "#core/clock.ts";
 import { Digest, digestFrom } from "#core/digest.ts";
+import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import {
   type BucketServer,
@@ -60,6 +62,7 @@ async function openServer(
     cacheBytes?: number;
     directory?: string;
     times?: S3Times;
+    index?: BlobIndex;
   } = {},
 ) {
   const { endpoint = server.endpoint, prefix = "", cacheBytes = 1024 ** 3, times } = options;
@@ -68,7 +71,7 @@ async function openServer(
   const credentials = { kind: "given", accessKeyId, secretAccessKey } as const;
   const storage = await openBucketStorage({
     bucket: openS3Bucket({ bucket, prefix, endpoint, region: "us-east-1", credentials }, times),
-    index,
+    index: options.index ?? index,
     directory,
     cacheBytes,
     onLost: (_, { hash }) => lost.push(hash),
@@ -229,6 +232,41 @@ describe("with a bucket", needs(bucketServerNeed), () => {
         bytes,
       );
     }
+  });
+
+  test("a small blob needs two round trips to the database, a known one needs one, a copy none", async () => {
+    let statements = 0;
+    const counted: Db = {
+      ...db,
+      many: (...args) => {
+        statements++;
+        return db.many(...args);
+      },
+      run: (statement) => {
+        statements++;
+        return db.run(statement);
+      },
+    };
+    const statementsOf = async (work: () => Promise<unknown>) => {
+      const before = statements;
+      await work();
+      return statements - before;
+    };
+    const { storage } = await openServer({ index: blobIndex(counted, systemClock) });
+    const { blobs } = await blobsOf(storage);
+    const { digest, bytes } = blobOf(randomBytes(1_000));
+
+    expect(await statementsOf(() => blobs.put(digest, bytes))).toBe(2);
+    expect(await statementsOf(() => blobs.put(digest, bytes))).toBe(1);
+    expect(await statementsOf(() => blobs.get(digest))).toBe(0);
+
+    const far = await openServer({ index: blobIndex(counted, systemClock) });
+    const elsewhere = (await blobsOf(far.storage)).blobs;
+    expect(await statementsOf(() => elsewhere.get(digest))).toBe(1);
+    expect(await statementsOf(() => elsewhere.get(digest))).toBe(0);
+    expect(
+      await db.run(sql`delete from bucket_object where object like ${`%${digest.hash}%`}`),
+    ).toBe(0);
   });
 
   test("a corrupt copy on the disk is removed, and the bucket's blob stays", async () => {
