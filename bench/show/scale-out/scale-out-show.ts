@@ -1,6 +1,7 @@
 import { byTests } from "../by-tests.ts";
 import type { Show } from "../row.ts";
 import { largeBlob, smallBlobs } from "./bucket-transfers.ts";
+import { nearServer } from "./near-server.ts";
 import {
   fullQueueOnTwoServers,
   idleWorkersOnTwoServers,
@@ -36,6 +37,11 @@ export const scaleOutShow: Show = {
     serversKilled,
     serversKilledBehindHaproxy,
     databaseFailover,
+    byTests(
+      "pages and searches from a standby, and from the primary when it is behind or gone",
+      "test/faults/read-replicas.test.ts",
+    ),
+    nearServer,
     upgradesRolled,
     upgradesFromEarlierCommit,
     idleWorkersOnTwoServers,
