@@ -45,6 +45,10 @@ export async function openDatabase(
     await embedded?.stop();
   };
   try {
+    const { databaseUrl } = config;
+    // Before statements with names, which fail behind a pooler in a way that does not say why.
+    if (databaseUrl !== undefined)
+      await requireOwnConnections(() => requestedConnection(databaseUrl));
     const version = await serverVersion(db);
     if (version.major < lowestVersion) {
       throw new Fault(
@@ -52,9 +56,6 @@ export async function openDatabase(
         `the server at GRANGE_DATABASE_URL is PostgreSQL ${version.text}; Grange needs ${lowestVersion} or later`,
       );
     }
-    const { databaseUrl } = config;
-    if (databaseUrl !== undefined)
-      await requireOwnConnections(() => requestedConnection(databaseUrl));
     const ahead = await migrate(db, {
       onWait: (why) => logger.warn(`waiting for servers of an older version: ${why}`),
     });

@@ -18,6 +18,7 @@ import {
   judgeRights,
   judgeRole,
 } from "./judge-database.ts";
+import { ownConnectionsCheck } from "./own-connections-check.ts";
 import { readReplicaCheck } from "./read-replicas.ts";
 
 const oldestServer = 15;
@@ -26,7 +27,7 @@ const oldestServer = 15;
 export function databaseChecks(url: string | undefined, readUrl: string | undefined): Check[] {
   if (url === undefined) return embeddedChecks();
   const replicas = readUrl === undefined ? [] : [readReplicaCheck(url, readUrl)];
-  return [externalCheck(url), ...stateChecks(url), ...replicas];
+  return [externalCheck(url), ownConnectionsCheck(url), ...stateChecks(url), ...replicas];
 }
 
 function embeddedChecks(): Check[] {

@@ -1,9 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { settingOfNewFarm } from "#access/access-setting.ts";
-import { messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { migrationState } from "#db/migrate.ts";
-import { requestedConnection, requireOwnConnections } from "#db/own-connections.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { explainRefusal } from "#server/blob-storage/judge-store.ts";
 import { certificateFiles, openCertificate } from "#server/certificate.ts";
@@ -125,19 +123,6 @@ function externalDatabaseChecks(config: ServerConfig, url: string): Check[] {
     }
   };
   return [
-    {
-      name: "connections",
-      needs: "A pooler in front of the database keeps each connection for a session",
-      fix: "Correct GRANGE_DATABASE_URL, or the pooler's settings",
-      async run() {
-        try {
-          await requireOwnConnections(() => requestedConnection(url));
-          return ok("the pooler keeps each connection for a session");
-        } catch (reason) {
-          return fail(messageOf(reason));
-        }
-      },
-    },
     {
       name: "migrations",
       needs:
