@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { queuePosition } from "#execution/claiming/queue-position.store.ts";
 import { aRequest, aWorker } from "#execution/execution.fixture.ts";
 import type { ExecutionId } from "#execution/execution.ts";
-import { registerWorker } from "#execution/leasing/worker.store.ts";
+import { registerWorkers } from "#execution/leasing/worker.store.ts";
 import { defaultTimes } from "#execution/queue-times.ts";
 import { submitExecutions } from "#execution/submitting/submit-executions.store.ts";
 import { type Percentiles, percentilesOf, withBenchDatabase } from "./bench-database.ts";
@@ -33,7 +33,7 @@ function measurePositions(load: {
     }
     const tools = Array.from({ length: requirementsKinds }, (_, kind) => [`tool-${kind}`, "1"]);
     const platform = { OSFamily: "linux", ...Object.fromEntries(tools) };
-    for (let n = 0; n < 200; n++) await registerWorker(db, aWorker(`w${n}`, { platform }), now);
+    for (let n = 0; n < 200; n++) await registerWorkers(db, [aWorker(`w${n}`, { platform })], now);
 
     const took: number[] = [];
     for (let i = 0; i < times; i++) {

@@ -63,3 +63,41 @@ test("batches keep to their size", async () => {
 
   expect(sizes).toEqual([2, 2, 1]);
 });
+
+test("with a shortest time between batches, later items wait for each other; idle does not wait for that time", async () => {
+  const batches: number[][] = [];
+  const paced = coalescer(
+    async (items: readonly number[]) => {
+      batches.push([...items]);
+      return items;
+    },
+    1_000,
+    60_000,
+  );
+
+  await paced.add(1);
+  const rest = [paced.add(2), paced.add(3)];
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(batches).toEqual([[1]]);
+  await paced.idle();
+  expect(await Promise.all(rest)).toEqual([2, 3]);
+  expect(batches).toEqual([[1], [2, 3]]);
+});
+
+test("a full batch starts before its time", async () => {
+  const sizes: number[] = [];
+  const paced = coalescer(
+    async (items: readonly number[]) => {
+      sizes.push(items.length);
+      return items;
+    },
+    2,
+    60_000,
+  );
+
+  await paced.add(1);
+  await Promise.all([paced.add(2), paced.add(3)]);
+
+  expect(sizes).toEqual([1, 2]);
+});

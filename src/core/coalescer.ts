@@ -6,7 +6,7 @@ type Flush<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]
 export interface Coalescer<Item, Answer> {
   /** Resolves when the batch with the item is processed. */
   add(item: Item): Promise<Answer>;
-  /** Resolves when no batch is in progress. Items that are added later are still processed. */
+  /** Resolves when no item waits and no batch is in progress. Items that are added later are still processed. */
   idle(): Promise<void>;
 }
 
@@ -19,22 +19,45 @@ interface Waiting<Item, Answer> {
 /**
  * Group commit: items that arrive while a batch is committed go into the next batch.
  *
- * An item never waits for others to arrive, so a single item is as fast as without it; under load, all items of a batch
- * share the cost of one commit. When a batch fails, its items are tried one by one, so that only the faulty one fails;
- * if the database cannot be reached, they all fail.
+ * Without `everyMs`, an item never waits for others to arrive, so a single item is as fast as without it; under load,
+ * all items of a batch share the cost of one commit. When a batch fails, its items are tried one by one, so that only
+ * the faulty one fails; if the database cannot be reached, they all fail.
  */
 export function coalescer<Item, Answer>(
   flush: Flush<Item, Answer>,
   /** The highest number of items in a batch. */
   most = 1_000,
+  /**
+   * The shortest time between the starts of two batches, in ms; a full batch starts at once. For items whose answers
+   * nobody needs soon: the first one after a quiet time does not wait.
+   */
+  everyMs = 0,
 ): Coalescer<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = [];
   let running: Promise<void> | undefined;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  /** The number of callers of `idle`, for whom nothing is delayed. */
+  let hurrying = 0;
+  let endPause = () => {};
+
+  /** Waits until the next batch may start. */
+  const pause = (): Promise<void> => {
+    const leftMs = startedAt + everyMs - performance.now();
+    if (leftMs <= 0 || hurrying > 0 || waiting.length >= most) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, leftMs);
+      endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  };
 
   const run = async () => {
-    // Items that are added in the same turn of the event loop share a batch.
-    await Promise.resolve();
     while (waiting.length > 0) {
+      // At least one turn, so that items that are added in the same turn of the event loop share a batch.
+      await pause();
+      startedAt = performance.now();
       const batch = waiting.slice(0, most);
       waiting = waiting.slice(most);
       await settle(batch);
@@ -60,11 +83,18 @@ export function coalescer<Item, Answer>(
     add(item) {
       return new Promise<Answer>((resolve, reject) => {
         waiting.push({ item, resolve, reject });
+        if (waiting.length >= most) endPause();
         running ??= run();
       });
     },
     async idle() {
-      await running;
+      hurrying++;
+      endPause();
+      try {
+        await running;
+      } finally {
+        hurrying--;
+      }
     },
   };
 }

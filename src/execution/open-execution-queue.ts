@@ -92,13 +92,20 @@ export async function openExecutionQueue(parts: {
     mostAttempts: times.mostAttempts,
   });
   const starting = leaseStarts({ db, clock, leases, hooks });
-  const beating = heartbeatBatches({ db, clock, leaseMs: times.leaseMs, hooks });
+  const beating = heartbeatBatches({
+    db,
+    clock,
+    leaseMs: times.leaseMs,
+    heartbeatMs: times.heartbeatMs,
+    hooks,
+  });
 
   const lookingUp = coalescer(async (workers: readonly WorkerProcess[]) => {
-    const known = await knownWorkers(db, workers);
-    return workers.map(({ name, instanceId }) =>
-      known.find((each) => each.name === name && each.instanceId === instanceId),
-    );
+    const known = new Map((await knownWorkers(db, workers)).map((each) => [each.name, each]));
+    return workers.map(({ name, instanceId }) => {
+      const worker = known.get(name);
+      return worker?.instanceId === instanceId ? worker : undefined;
+    });
   });
 
   // A worker without leases may miss one heartbeat.

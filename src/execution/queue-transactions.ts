@@ -22,7 +22,7 @@ interface OpenTransaction {
   /** Returns the number of its additions to the queue so far. */
   readonly queuedCount: () => number;
   /** Claims that it serves. */
-  readonly claims: WaitingClaim[];
+  claims: readonly WaitingClaim[];
   early: EarlyLook | undefined;
 }
 
@@ -99,7 +99,7 @@ export function queueTransactions(db: Db, serving: Serving): QueueTransactions {
     const hasQueued = own.queuedCount() > 0;
     const early = own.early?.queuedBefore === own.queuedCount() ? own.early : undefined;
     // Claims that arrived after an early query get their own query.
-    if (!early) own.claims.push(...claims.take((claim) => hasQueued || claims.mayFind(claim)));
+    if (!early) own.claims = [...own.claims, ...claims.take(hasQueued ? "all" : "that-may-find")];
     const asOf = early?.asOf ?? claims.changes;
     if (own.claims.length === 0) return { hasQueued, asOf, over: undefined };
     const { over } = await serving.serve(tx, own.claims, await early?.found);
@@ -122,7 +122,7 @@ export function queueTransactions(db: Db, serving: Serving): QueueTransactions {
     lookEarly(tx) {
       const own = open.get(tx);
       if (own === undefined) return () => {};
-      own.claims.push(...claims.take(() => true));
+      own.claims = [...own.claims, ...claims.take("all")];
       if (own.claims.length === 0) return () => {};
       const found = serving.lookEarly(tx, own.claims);
       // The end of the transaction throws the error.

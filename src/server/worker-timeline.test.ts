@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WorkerTimeline } from "#api/worker-timeline.ts";
 import { aWorker } from "#execution/execution.fixture.ts";
-import { registerWorker } from "#execution/leasing/worker.store.ts";
+import { registerWorkers } from "#execution/leasing/worker.store.ts";
 import { farmOfGraphs } from "#graphs/farm-of-graphs.fixture.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { traceOfTimeline } from "./trace-timeline.ts";
@@ -71,7 +71,7 @@ test("with more runs than asked for, the latest are shown and the period begins 
 
 test("a worker whose heartbeats stopped is lost since its last one", async () => {
   const silentSince = new Date(Date.now() - 600_000);
-  await db.transaction((tx) => registerWorker(tx, aWorker("silent-worker"), silentSince));
+  await db.transaction((tx) => registerWorkers(tx, [aWorker("silent-worker")], silentSince));
 
   const { workers } = await read(100);
 

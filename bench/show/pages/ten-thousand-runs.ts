@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { aRequest, aWorker, silent } from "#execution/execution.fixture.ts";
-import { registerWorker } from "#execution/leasing/worker.store.ts";
+import { registerWorkers } from "#execution/leasing/worker.store.ts";
 import { submitExecutions } from "#execution/submitting/submit-executions.store.ts";
 import { readServerConfig } from "#server/config.ts";
 import { startServer } from "#server/start-server.ts";
@@ -68,7 +68,7 @@ export const tenThousandRuns: Measurement = {
 async function addRuns(db: Db): Promise<void> {
   const now = new Date();
   await db.transaction(async (tx) => {
-    for (let n = 0; n < workers; n++) await registerWorker(tx, aWorker(`worker-${n}`), now);
+    for (let n = 0; n < workers; n++) await registerWorkers(tx, [aWorker(`worker-${n}`)], now);
     await submitExecutions(tx, [aRequest()], now);
   });
   const perWorker = runs / workers;

@@ -56,7 +56,10 @@ function assignmentTurn(
     for (const index of left) {
       const seeker = seekers[index];
       const sign = seeker && signOf(seeker);
-      if (sign !== undefined) known.set(sign, [...(known.get(sign) ?? []), index]);
+      if (sign === undefined) continue;
+      const alike = known.get(sign);
+      if (alike === undefined) known.set(sign, [index]);
+      else alike.push(index);
     }
     things.forEach((thing, at) => {
       const sign = signOfThing(thing);

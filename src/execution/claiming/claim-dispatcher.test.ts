@@ -3,7 +3,7 @@ import type { Db } from "#db/db.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { aRequest, aWorker, movableClock, never, silent } from "../execution.fixture.ts";
 import { cancelQueued } from "../finishing/cancel-executions.store.ts";
-import { registerWorker } from "../leasing/worker.store.ts";
+import { registerWorkers } from "../leasing/worker.store.ts";
 import { submitExecutions } from "../submitting/submit-executions.store.ts";
 import { claimDispatcher } from "./claim-dispatcher.ts";
 
@@ -16,7 +16,7 @@ test("a wake-up that comes between a transaction's look and its commit is not lo
   const paced = pacedDb(db);
   const service = aService(paced.db);
   const worker = aWorker("w");
-  await registerWorker(db, worker, new Date());
+  await registerWorkers(db, [worker], new Date());
   const claim = service.claim({
     worker: { ...worker, draining: false },
     most: 1,
@@ -45,7 +45,7 @@ test("a dispatcher whose claims found nothing rests", async () => {
   const service = aService(paced.db);
   const worker = aWorker("w");
   const leaving = new AbortController();
-  await registerWorker(db, worker, new Date());
+  await registerWorkers(db, [worker], new Date());
   const claim = service.claim({
     worker: { ...worker, draining: false },
     most: 1,
@@ -178,7 +178,7 @@ test("a look that came before its execution was cancelled gives nobody anything"
 async function claimant(service: ReturnType<typeof aService>, name: string) {
   const worker = aWorker(name);
   const leaving = new AbortController();
-  await registerWorker(db, worker, new Date());
+  await registerWorkers(db, [worker], new Date());
   return {
     claim: (most = 1) =>
       service.claim({

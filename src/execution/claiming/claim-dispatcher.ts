@@ -113,7 +113,7 @@ export function claimDispatcher(parts: {
   const runRounds = async () => {
     await Promise.resolve();
     while (round === "due") {
-      const served = claims.take((claim) => claims.mayFind(claim));
+      const served = claims.take("that-may-find");
       round = nextRoundState(round, served.length === 0 ? "nobody-to-serve" : "begun");
       if (served.length === 0) break;
       await serveOnce(served);
@@ -178,7 +178,7 @@ export function claimDispatcher(parts: {
         if (signal.aborted || asOf !== generation) leave();
         else {
           signal.addEventListener("abort", leave, { once: true });
-          if (claims.mayFind(claim)) ask();
+          if (claims.mayFind(claim.kind)) ask();
         }
       });
     },

@@ -27,6 +27,8 @@ const spare = 32;
 
 interface ClaimingWorker {
   readonly worker: RegisteredWorker;
+  /** The kind of the worker, by `kindOf`. */
+  readonly kind: string;
   readonly most: number;
 }
 
@@ -107,7 +109,7 @@ export async function claimRound(
     if (first === undefined) continue;
     const { candidates, busy } = nth === 0 && ahead ? ahead : await look(tx, group);
     if (candidates.length === 0) {
-      exhausted.push(kindOf(first.claim.worker));
+      exhausted.push(first.claim.kind);
       continue;
     }
     const seekers = group.map(({ claim: { worker, most } }) => ({
@@ -136,7 +138,9 @@ export async function claimRound(
       mostPerRound,
     ).flatMap((index) => group[index]?.claim.worker ?? []);
     const ids = ordered.map(({ id }) => id);
-    const taking = keptFor ? swapAssignments(assignments, ids, keptFor) : assignments;
+    const seated = keptFor ? swapAssignments(assignments, ids, keptFor) : assignments;
+    // Thousands of workers may wait for a few executions.
+    const taking = seated.slice(0, ids.length);
     const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
     handingOut = leaseExecutions(tx, ids, taking, lease.now, lease.until).then((handedOut) => {
       for (const { instanceId, execution, row } of handedOut) {
@@ -151,7 +155,7 @@ export async function claimRound(
         handedOut.length === mostPerRound ||
         handedOut.length < Math.min(assignments.length, candidates.length);
       if (handedOut.length === candidates.length && candidates.length <= fewCandidates)
-        exhausted.push(kindOf(first.claim.worker));
+        exhausted.push(first.claim.kind);
     });
     // The error is handled where the end of the round is awaited.
     handingOut.catch(() => {});
@@ -170,9 +174,9 @@ async function keepers(
   allAnnounced: AnnouncedExecutions | undefined,
 ): Promise<((id: ExecutionId) => string | undefined) | undefined> {
   const announced = allAnnounced?.isEmpty() === false ? allAnnounced : undefined;
-  const claiming = group.map(({ claim: { worker, most } }) => ({ ...worker, most }));
-  if (claiming.every(({ images }) => images.length === 0))
+  if (group.every(({ claim }) => claim.worker.images.length === 0))
     return announced && ((id) => announced.keptFor(id));
+  const claiming = group.map(({ claim: { worker, most } }) => ({ ...worker, most }));
   const ids = ordered.map(({ id }) => id);
   const byImage = workersByImage(ids, await imagesOf(tx, ids), claiming);
   return (id) => announced?.keptFor(id) ?? byImage(id);
@@ -220,9 +224,8 @@ interface Placed {
 function groupsOf(claims: readonly ClaimingWorker[]): Placed[][] {
   const groups = new Map<string, Placed[]>();
   claims.forEach((claim, index) => {
-    const key = kindOf(claim.worker);
-    const group = groups.get(key) ?? [];
-    groups.set(key, group);
+    const group = groups.get(claim.kind) ?? [];
+    groups.set(claim.kind, group);
     group.push({ claim, index });
   });
   return [...groups.values()].toSorted(

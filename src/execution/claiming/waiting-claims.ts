@@ -18,9 +18,15 @@ export interface WaitingClaim {
   readonly answer: (leased: LeasedExecution[]) => void;
 }
 
-/** The claims that wait on a server; it records for which of them the queue may contain work. */
+/**
+ * The claims that wait on a server; it records for which of them the queue may contain work.
+ *
+ * Claims are kept by the kind of their worker: with thousands of idle workers, transactions that add nothing to the queue
+ * look at the few kinds and not at each claim.
+ */
 export class WaitingClaims {
-  readonly #claims = new Set<WaitingClaim>();
+  readonly #byKind = new Map<string, Set<WaitingClaim>>();
+  #size = 0;
   readonly #giveBack: (leased: readonly LeasedExecution[]) => void;
   /** Counts possible additions to the queue. */
   #changes = 0;
@@ -33,7 +39,7 @@ export class WaitingClaims {
   }
 
   get size(): number {
-    return this.#claims.size;
+    return this.#size;
   }
 
   /** Returns the number of possible additions to the queue so far. */
@@ -51,28 +57,39 @@ export class WaitingClaims {
     for (const kind of kinds) this.#emptyAsOf.set(kind, asOf);
   }
 
-  /** Returns whether the queue may hold something for a claim. */
-  mayFind({ kind }: WaitingClaim): boolean {
+  /** Returns whether the queue may hold something for workers of a kind. */
+  mayFind(kind: string): boolean {
     return this.#emptyAsOf.peek(kind) !== this.#changes;
   }
 
   /** Returns whether a claim that is not among `tried` may find something. */
   isAnyMissed(tried: readonly WaitingClaim[]): boolean {
-    const known = new Set(tried);
-    return [...this.#claims].some(
-      (claim) => claim.state.kind !== "resting" && !known.has(claim) && this.mayFind(claim),
-    );
+    let known: ReadonlySet<WaitingClaim> | undefined;
+    for (const [kind, claims] of this.#byKind) {
+      if (!this.mayFind(kind)) continue;
+      known ??= new Set(tried);
+      for (const claim of claims)
+        if (claim.state.kind !== "resting" && !known.has(claim)) return true;
+    }
+    return false;
   }
 
   add(claim: WaitingClaim): void {
-    this.#claims.add(claim);
+    const alike = this.#byKind.get(claim.kind) ?? new Set();
+    this.#byKind.set(claim.kind, alike.add(claim));
+    this.#size++;
   }
 
-  /** Removes the selected claims from the waiting ones, to serve them. The caller passes all of them to `served`. */
-  take(shouldPrefetch: (claim: WaitingClaim) => boolean): WaitingClaim[] {
-    const taken = [...this.#claims].filter(
-      (claim) => claim.state.kind === "waiting" && shouldPrefetch(claim),
-    );
+  /**
+   * Takes the waiting claims, to serve them: all, or those for which the queue may hold something. The caller passes all
+   * of them to `served`.
+   */
+  take(which: "all" | "that-may-find"): WaitingClaim[] {
+    const taken: WaitingClaim[] = [];
+    for (const [kind, claims] of this.#byKind) {
+      if (which === "that-may-find" && !this.mayFind(kind)) continue;
+      for (const claim of claims) if (claim.state.kind === "waiting") taken.push(claim);
+    }
     for (const claim of taken) this.#happened(claim, "taken", []);
     return taken;
   }
@@ -97,13 +114,14 @@ export class WaitingClaims {
     event: "cancelled" | "left",
     isMeant: (claim: WaitingClaim) => boolean = () => true,
   ): void {
-    for (const claim of this.#claims) if (isMeant(claim)) this.#happened(claim, event, []);
+    for (const claims of this.#byKind.values())
+      for (const claim of claims) if (isMeant(claim)) this.#happened(claim, event, []);
   }
 
   #happened(claim: WaitingClaim, event: ClaimEvent, leased: readonly LeasedExecution[]): void {
     const { state, effect } = nextClaimState(claim.state, event);
     claim.state = state;
-    if (state.kind === "answered") this.#claims.delete(claim);
+    if (state.kind === "answered") this.#remove(claim);
     switch (effect) {
       case "none":
         return;
@@ -118,5 +136,12 @@ export class WaitingClaims {
         claim.answer([]);
         return;
     }
+  }
+
+  #remove(claim: WaitingClaim): void {
+    const alike = this.#byKind.get(claim.kind);
+    if (alike?.delete(claim) !== true) return;
+    this.#size--;
+    if (alike.size === 0) this.#byKind.delete(claim.kind);
   }
 }

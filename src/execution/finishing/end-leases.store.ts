@@ -275,17 +275,24 @@ export function overdueCancellations(tx: Tx, before: Date, most: number): Promis
   );
 }
 
-/** Returns leases under a worker's name that belong to other processes. */
-export function leasesOfOthersNamed(
+const LeaseOfOther = LeaseRow.extend({ worker: z.string() });
+
+/** Returns leases under the names of workers that belong to other processes, each with the name. */
+export async function leasesOfOthersNamed(
   tx: Tx,
-  worker: { readonly name: string; readonly instanceId: string },
-): Promise<Lease[]> {
-  return tx.many(
-    LeaseRow,
+  workers: readonly WorkerProcess[],
+): Promise<{ readonly worker: string; readonly lease: Lease }[]> {
+  if (workers.length === 0) return [];
+  const rows = await tx.many(
+    LeaseOfOther,
     sql`
-      select id as "executionId", attempt, epoch from execution
-      where state = 'leased' and worker = ${worker.name} and worker_instance <> ${worker.instanceId}
+      select id as "executionId", attempt, epoch, worker
+      from execution join unnest(
+        ${workers.map(({ name }) => name)}::text[], ${workers.map(({ instanceId }) => instanceId)}::text[]
+      ) as named (name, instance_id) on execution.worker = named.name
+      where state = 'leased' and worker_instance <> named.instance_id
       order by id
     `,
   );
+  return rows.map(({ worker, ...lease }) => ({ worker, lease }));
 }

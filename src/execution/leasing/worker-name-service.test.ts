@@ -1,5 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
 import { intervalsPerIdleHeartbeat } from "#core/idle-heartbeats.ts";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { aWorker, movableClock } from "../execution.fixture.ts";
 import { openTestQueues } from "../execution-queue.fixture.ts";
@@ -51,4 +53,37 @@ test("a server that was not there settles the name after one more change", async
   await two.register(second);
 
   await expect(one.register(first)).rejects.toMatchObject({ code: "already_exists" });
+});
+
+test("of two processes that register a name at the same time, the second one has it", async () => {
+  const queue = await queues.open({ clock: movableClock() });
+  const [first, second] = [aWorker("w"), aWorker("w")];
+  await Promise.all([queue.register(first), queue.register(second)]);
+
+  const beat = (worker: typeof first) => queue.heartbeat({ worker, leases: [], draining: false });
+
+  expect(await Promise.all([beat(first), beat(second)])).toMatchObject([
+    { isUnknown: true },
+    { isUnknown: false },
+  ]);
+});
+
+test("a worker that is refused does not disturb those that register at the same time", async () => {
+  const queue = await queues.open({ clock: movableClock() });
+  const [replaced, holder] = [aWorker("w"), aWorker("w")];
+  await queue.register(replaced);
+  await queue.register(holder);
+
+  const others = Array.from({ length: 300 }, (_, n) => aWorker(`other-${n}`));
+  const settled = await Promise.allSettled(
+    [replaced, ...others].map((worker) => queue.register(worker)),
+  );
+
+  expect(settled.map(({ status }) => status)).toEqual([
+    "rejected",
+    ...others.map(() => "fulfilled"),
+  ]);
+  expect(await db.many(z.object({ count: z.number() }), sql`select count(*) from worker`)).toEqual([
+    { count: 301 },
+  ]);
 });

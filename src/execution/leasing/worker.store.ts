@@ -34,35 +34,60 @@ export interface WorkerDescription extends WorkerProcess {
 export const Transport = z.enum(["pull", "ssh"]);
 export type Transport = z.infer<typeof Transport>;
 
-/** Locks a name until the transaction ends. Returns the process that holds it and the time of its last contact. */
-export async function lockHolderOf(
-  tx: Tx,
-  name: string,
-): Promise<
-  { readonly instanceId: string; readonly lastSeenAt: Date; readonly principal: string } | undefined
-> {
-  const [holder] = await tx.many(
-    z.object({ instanceId: z.string(), lastSeenAt: z.date(), principal: z.string() }),
+const Holder = z.object({
+  name: z.string(),
+  instanceId: z.string(),
+  lastSeenAt: z.date(),
+  principal: z.string(),
+});
+/** The process that holds a worker's name, and the time of its last contact. */
+export type Holder = z.infer<typeof Holder>;
+
+/** Locks names until the transaction ends, in their order. Returns the processes that hold them. */
+export function lockHoldersOf(tx: Tx, names: readonly string[]): Promise<Holder[]> {
+  return tx.many(
+    Holder,
     sql`
-      select instance_id as "instanceId", last_seen_at as "lastSeenAt", principal
-      from worker where name = ${name} for no key update
+      select name, instance_id as "instanceId", last_seen_at as "lastSeenAt", principal
+      from worker where name = any(${names}::text[]) order by name for no key update
     `,
   );
-  return holder;
 }
 
-/** Registers a worker; it replaces one of the same name. */
-export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Date): Promise<void> {
+/** Registers workers with different names; each replaces one of the same name. */
+export async function registerWorkers(
+  tx: Tx,
+  workers: readonly WorkerDescription[],
+  now: Date,
+): Promise<void> {
+  if (workers.length === 0) return;
+  const platforms = workers.map(({ platform }) => JSON.stringify(spelledAlike(platform)));
   await tx.run(sql`
     insert into worker (
       name, instance_id, platform, size_class, slots, cpus, memory_bytes, facilities, version,
       transport, host, lease_ms, images, principal, registered_at, last_seen_at)
-    values (
-      ${worker.name}, ${worker.instanceId}, ${JSON.stringify(spelledAlike(worker.platform))}::jsonb,
-      ${worker.sizeClass}, ${worker.slots}, ${worker.cpus}, ${worker.memoryBytes},
-      ${JSON.stringify(worker.facilities)}::jsonb,
-      ${worker.version}, ${worker.transport}, ${worker.host}, ${worker.leaseMs},
-      ${JSON.stringify(worker.images)}::jsonb, ${worker.principal ?? "anyone"}, ${now}, ${now})
+    select name, instance_id, platform::jsonb, size_class, slots, cpus, memory_bytes, facilities::jsonb, version,
+      transport, host, lease_ms, images::jsonb, principal, ${now}::timestamptz, ${now}::timestamptz
+    from unnest(
+      ${workers.map(({ name }) => name)}::text[],
+      ${workers.map(({ instanceId }) => instanceId)}::text[],
+      ${platforms}::text[],
+      ${workers.map(({ sizeClass }) => sizeClass)}::integer[],
+      ${workers.map(({ slots }) => slots)}::integer[],
+      ${workers.map(({ cpus }) => cpus)}::double precision[],
+      ${workers.map(({ memoryBytes }) => memoryBytes)}::bigint[],
+      ${workers.map(({ facilities }) => JSON.stringify(facilities))}::text[],
+      ${workers.map(({ version }) => version)}::text[],
+      ${workers.map(({ transport }) => transport)}::text[],
+      ${workers.map(({ host }) => host)}::text[],
+      ${workers.map(({ leaseMs }) => leaseMs)}::bigint[],
+      ${workers.map(({ images }) => JSON.stringify(images))}::text[],
+      ${workers.map(({ principal }) => principal ?? "anyone")}::text[]
+    ) as registered (
+      name, instance_id, platform, size_class, slots, cpus, memory_bytes, facilities, version,
+      transport, host, lease_ms, images, principal)
+    -- One order for all who lock several, so that nobody waits in a circle.
+    order by name
     on conflict (name) do update
     set instance_id = excluded.instance_id, platform = excluded.platform,
         size_class = excluded.size_class, slots = excluded.slots, cpus = excluded.cpus,

@@ -19,7 +19,7 @@ import type { Db } from "#db/db.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { aWorker } from "#execution/execution.fixture.ts";
-import { registerWorker } from "#execution/leasing/worker.store.ts";
+import { registerWorkers } from "#execution/leasing/worker.store.ts";
 import {
   aDecision,
   aKey,
@@ -39,7 +39,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "grange-sizes-"));
   db = openPostgres({ url: databaseUrl, poolSize: 1 });
   for (const platform of [{ OSFamily: "linux" }, { OSFamily: "macos" }]) {
-    await registerWorker(db, aWorker(platform.OSFamily, { platform }), new Date());
+    await registerWorkers(db, [aWorker(platform.OSFamily, { platform })], new Date());
   }
   const ended = await anEndedExecution(db);
   await aDecision(db, ended);

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { SizeClasses, SizeClassKeys } from "#api/size-class.ts";
 import { sql } from "#db/sql.ts";
 import { aWorker } from "#execution/execution.fixture.ts";
-import { registerWorker } from "#execution/leasing/worker.store.ts";
+import { registerWorkers } from "#execution/leasing/worker.store.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { declareClass } from "../declared-classes.store.ts";
 import { aDeclaredClass, linux } from "../size-classes.fixture.ts";
@@ -40,9 +40,13 @@ async function read() {
 }
 
 test("classes are shown with workers, load, executions and cost", async () => {
-  await registerWorker(db, aWorker("w1", { platform: linux, slots: 2 }), now);
-  await registerWorker(db, aWorker("w2", { platform: { ...linux, rack: "7" }, sizeClass: 2 }), now);
-  await registerWorker(db, aWorker("gone", { platform: linux, sizeClass: 2 }), atSecond(0));
+  await registerWorkers(db, [aWorker("w1", { platform: linux, slots: 2 })], now);
+  await registerWorkers(
+    db,
+    [aWorker("w2", { platform: { ...linux, rack: "7" }, sizeClass: 2 })],
+    now,
+  );
+  await registerWorkers(db, [aWorker("gone", { platform: linux, sizeClass: 2 })], atSecond(0));
   await declareClass(db, aDeclaredClass({ sizeClass: 2, cpus: 3, memoryBytes: 8e9, price: 5 }));
   for (const n of [1, 2, 3]) {
     const id = await anEndedExecution(db, { endSecond: 20 + n });
@@ -126,7 +130,7 @@ test("the saving is the cost on the largest class, measured or estimated, minus 
 });
 
 test("sums have old prices after others are declared", async () => {
-  await registerWorker(db, aWorker("w1", { platform: linux }), now);
+  await registerWorkers(db, [aWorker("w1", { platform: linux })], now);
   const id = await anEndedExecution(db);
   await anAttempt(db, id, { worker: "w1" });
   const { table, usage } = await read();
@@ -174,7 +178,7 @@ test("a second run counts in the cost, once, also when it wins", async () => {
 });
 
 test("waiting executions are shown at their class, also when nothing could run them", async () => {
-  await registerWorker(db, aWorker("w1", { platform: linux }), now);
+  await registerWorkers(db, [aWorker("w1", { platform: linux })], now);
   const waiting = [
     await anEndedExecution(db, { sizeClass: 1 }),
     await anEndedExecution(db, { sizeClass: 1, requirements: '{"OSFamily":"plan9"}' }),
