@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { PendingConnections } from "./pending-connections.ts";
+import { connectionsInTurn, PendingConnections } from "./pending-connections.ts";
 
 test("lets connections in by their order, and not those that are closed by then", async () => {
   const pendingConnections = new PendingConnections();
@@ -36,4 +36,8 @@ test("leaves no listener of its own with a connection that is in", async () => {
   const socket = new Socket();
   await new Promise<void>((resolve) => new PendingConnections().letIn(socket, resolve));
   expect(socket.listenerCount("error")).toBe(0);
+});
+
+test("a turn that comes late is for more connections, but for few", () => {
+  expect([0, 2, 6, 12, 1_000].map(connectionsInTurn)).toEqual([1, 1, 2, 4, 8]);
 });

@@ -4,6 +4,11 @@ import { myTurn } from "#scheduling/take-turns.ts";
 /** An HTTP/2 session takes over half a millisecond to set up, to serve a call and to clear away; a TLS handshake as much and more. */
 const sessionMs = 0.7;
 
+/** New connections together get a quarter of the time, like all long work while there is short work. */
+const quarters = 4;
+/** The most connections in one turn: they take as long as a few small calls. */
+const mostInTurn = 8;
+
 interface PendingConnection {
   readonly socket: Socket;
   readonly goIn: () => void;
@@ -14,6 +19,9 @@ interface PendingConnection {
  *
  * They take turns with other long work, all together as one owner: a client that opens a thousand connections in a
  * second delays other new connections, but hardly the existing ones.
+ *
+ * A turn is for one connection, or for more when it comes late, because the machine is busy: otherwise the thousands of
+ * workers of a farm could not connect within the time that they wait.
  */
 export class PendingConnections {
   readonly #waiting: PendingConnection[] = [];
@@ -32,13 +40,24 @@ export class PendingConnections {
   }
 
   async #letAllIn(): Promise<void> {
-    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+    let turnAt = performance.now();
+    while (this.#waiting.length > 0) {
       await myTurn("newcomers", sessionMs);
-      this.#waiting.shift();
-      first.socket.off("error", giveUp);
-      if (!first.socket.destroyed) first.goIn();
+      const now = performance.now();
+      const count = connectionsInTurn(now - turnAt);
+      turnAt = now;
+      for (const { socket, goIn } of this.#waiting.splice(0, count)) {
+        socket.off("error", giveUp);
+        if (!socket.destroyed) goIn();
+      }
     }
   }
+}
+
+/** Returns the number of connections that may be set up in a turn, so long after the one before. */
+export function connectionsInTurn(sinceLastMs: number): number {
+  const share = Math.floor(sinceLastMs / (quarters * sessionMs));
+  return Math.min(mostInTurn, Math.max(1, share));
 }
 
 function giveUp(this: Socket): void {
