@@ -57,13 +57,22 @@ export const startupOptions = [
   ...shortLived.map((option) => `--host_jvm_args=${option}`),
 ];
 
-/** Starts a separate Bazel server for a workspace: this takes seconds, so tests share it. */
-export async function startBazel(workspace: string): Promise<Bazel> {
+/**
+ * Starts a separate Bazel server for a workspace: this takes seconds, so tests share it.
+ *
+ * @param within the prefix of the command line, such as that of a network namespace
+ */
+export async function startBazel(
+  workspace: string,
+  within: readonly string[] = [],
+): Promise<Bazel> {
   const root = await mkdtemp(join(tmpdir(), "grange-bazel-"));
   const env = { HOME: root, JAVA_HOME: await javaHome() };
   const startup = [...startupOptions, `--output_user_root=${root}`];
-  const start = (command: string, ...args: string[]) =>
-    startProgram("bazel", [...startup, command, ...args], { cwd: workspace, env });
+  const start = (command: string, ...args: string[]) => {
+    const [program = "", ...rest] = [...within, "bazel", ...startup, command, ...args];
+    return startProgram(program, rest, { cwd: workspace, env });
+  };
   const run = async (command: string, ...args: string[]) => {
     const startedAt = performance.now();
     const { code, stdout, stderr } = await start(command, ...args).finished;

@@ -11,8 +11,12 @@ import type { TcpBalancer } from "./tcp-balancer.ts";
 
 export const haproxyNeed = programs("HAProxy", { programs: ["haproxy"], packages: ["haproxy"] });
 
-/** HAProxy 2.6 or later, for connections, round robin, with a check of `/readyz` each 200 ms. */
-export async function haproxyBalancer(): Promise<TcpBalancer> {
+/**
+ * HAProxy 2.6 or later, for connections, round robin, with a check of `/readyz` each 200 ms.
+ *
+ * @param address on which it listens; `url` names the loopback address
+ */
+export async function haproxyBalancer(address = "127.0.0.1"): Promise<TcpBalancer> {
   const directory = await mkdtemp(join(tmpdir(), "grange-haproxy-"));
   const [config, control] = [join(directory, "haproxy.cfg"), join(directory, "control")];
   const port = await freePort();
@@ -28,7 +32,7 @@ defaults
   retries 3
   option redispatch
 frontend farm
-  bind 127.0.0.1:${port}
+  bind ${address}:${port}
   default_backend servers
 backend servers
   balance roundrobin

@@ -23,8 +23,15 @@ export interface SeveralServers {
   launch(options?: StartOptions): Program;
   /** Ends a server: with SIGTERM it finishes its calls, with SIGKILL it has no time for them. */
   endServer(server: OneServer, signal: "SIGTERM" | "SIGKILL"): Promise<void>;
-  startWorker(name: string): Program;
+  startWorker(name: string, options?: WorkerOptions): Program;
   stop(): Promise<void>;
+}
+
+interface WorkerOptions {
+  /** The address of the farm; usually that of the balancer. */
+  readonly server?: string;
+  /** The prefix of the command line, such as that of a network namespace. */
+  readonly within?: readonly string[];
 }
 
 interface StartOptions {
@@ -81,9 +88,19 @@ export async function severalServers(
       await server.program.finished;
       balancer.remove(server.url);
     },
-    startWorker(name) {
-      const args = [grange, "worker", "--server", balancer.url, "--name", name];
-      const worker = startProgram(process.execPath, [...args, "--data", join(top, name)]);
+    startWorker(name, { server = balancer.url, within = [] } = {}) {
+      const args = [
+        grange,
+        "worker",
+        "--server",
+        server,
+        "--name",
+        name,
+        "--data",
+        join(top, name),
+      ];
+      const [command = "", ...rest] = [...within, process.execPath, ...args];
+      const worker = startProgram(command, rest);
       workers.push(worker);
       return worker;
     },

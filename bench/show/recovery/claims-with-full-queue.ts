@@ -80,7 +80,11 @@ async function measure({ mostMs }: { readonly mostMs: number }): Promise<Row[]> 
 }
 
 /** Puts executions of one action into the farm's queue, which are not joined because they are not cached. */
-export async function fillQueue(url: string, databaseUrl: string): Promise<void> {
+export async function fillQueue(
+  url: string,
+  databaseUrl: string,
+  invocations = lanes,
+): Promise<void> {
   const channel = new GrpcChannel({ url });
   const db = openPostgres({ url: databaseUrl, poolSize: 1 });
   try {
@@ -103,7 +107,7 @@ export async function fillQueue(url: string, databaseUrl: string): Promise<void>
           project: "default",
           actionDigest,
           doNotCache: true,
-          invocation: `build-${(from + n) % lanes}`,
+          invocation: `build-${(from + n) % invocations}`,
           priority: [0, 0, 0, -100, 100][n % 5] ?? 0,
         }),
       );

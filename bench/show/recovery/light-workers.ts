@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
@@ -23,19 +24,22 @@ interface LightWorkers {
 /** The waits of the worker program, and its heartbeat interval without work. */
 const claimWaitMs = 20_000;
 const idleHeartbeatMs = 6_000;
-const registeredAtOnce = 20;
+const registeredAtOnce = 50;
 
 /**
  * @param servers the address of the farm, or of its servers, among which the workers are divided
  * @param pauseMs The time from a claim that gave work to the next claim of this worker.
+ * @param prefix The first part of their names.
  */
 export async function startLightWorkers(
   servers: string | readonly string[],
   count: number,
-  { pauseMs = 0 } = {},
+  { pauseMs = 0, prefix = "light" } = {},
 ): Promise<LightWorkers> {
   const addresses = [servers].flat();
   const over = new AbortController();
+  // Each worker listens to its end.
+  setMaxListeners(0, over.signal);
   const running: Promise<unknown>[] = [];
   const workers: LightWorkers = {
     onClaimed: () => {},
@@ -52,19 +56,24 @@ export async function startLightWorkers(
     await Promise.all(
       some.map(async (n) => {
         const farm = grpcFarmConnection({ server: addresses[n % addresses.length] ?? "" });
-        const identity = { workerName: `light-${n}`, instanceId: randomUUID() };
-        await farm.register(
-          create(RegisterRequestSchema, {
-            name: identity.workerName,
-            instanceId: identity.instanceId,
-            platform: { OSFamily: "linux" },
-            sizeClass: 1,
-            slots: 1,
-          }),
-        );
+        const identity = { workerName: `${prefix}-${n}`, instanceId: randomUUID() };
+        const request = create(RegisterRequestSchema, {
+          name: identity.workerName,
+          instanceId: identity.instanceId,
+          platform: { OSFamily: "linux" },
+          sizeClass: 1,
+          slots: 1,
+        });
+        // Like real workers, which repeat it for longer.
+        await farm.register(request).catch(async () => {
+          await delay(1_000);
+          return farm.register(request);
+        });
+        // The heartbeats of real workers are not in step either.
+        const firstBeatMs = Math.random() * idleHeartbeatMs;
         running.push(
           work(farm, identity, workers, pauseMs, over.signal),
-          beat(farm, identity, over.signal),
+          beat(farm, identity, firstBeatMs, over.signal),
         );
       }),
     );
@@ -112,8 +121,14 @@ async function work(
   await farm.close();
 }
 
-async function beat(farm: FarmOfWorker, identity: Identity, signal: AbortSignal): Promise<void> {
+async function beat(
+  farm: FarmOfWorker,
+  identity: Identity,
+  firstMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   const request = create(HeartbeatRequestSchema, identity);
+  await delay(firstMs, undefined, { signal }).catch(() => {});
   while (!signal.aborted) {
     await delay(idleHeartbeatMs, undefined, { signal }).catch(() => {});
     if (!signal.aborted) await farm.heartbeat(request).catch(() => {});

@@ -6,8 +6,11 @@ import { quantile } from "../quantile.ts";
 import { fillQueue } from "../recovery/claims-with-full-queue.ts";
 import { cpuSeconds, execute, prepareActions } from "../recovery/execute-calls.ts";
 import { startLightWorkers } from "../recovery/light-workers.ts";
+import { startLightWorkersApart } from "../recovery/light-workers-apart.ts";
+import { monotonicMs } from "../recovery/monotonic-ms.ts";
 import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
 import { memoryOf } from "../start/memory-of.ts";
+import { processTree } from "../start/process-tree.ts";
 import { withDatabaseUrl } from "./with-database-url.ts";
 
 const claimGoalMs = 100;
@@ -23,6 +26,9 @@ const idleMs = 30_000;
 const claims = 300;
 const pauseMs = 75;
 
+const queued = 100_000;
+const invocations = 1_000;
+
 export const idleWorkersOnTwoServers: Measurement = {
   title: "5,000 idle workers on two servers",
   long: true,
@@ -33,8 +39,8 @@ export const fullQueueOnTwoServers: Measurement = {
   title: "100,000 queued on two servers",
   long: true,
   measure: () =>
-    withServers(2, async (farm, databaseUrl) => {
-      await fillQueue(farm.client.url, databaseUrl);
+    withServers(2, async (farm) => {
+      await fillQueue(farm.client.url, farm.database.url, invocations);
       return measureFullQueue(farm);
     }),
 };
@@ -51,41 +57,52 @@ export const throughputOfServers: Measurement = {
   },
 };
 
+/** Servers with their database. */
+interface MeasuredFarm extends SeveralServers {
+  readonly database: { readonly url: string; readonly pid: number };
+}
+
 function withServers(
   count: number,
-  measure: (farm: SeveralServers, databaseUrl: string) => Promise<Row[]>,
+  measure: (farm: MeasuredFarm) => Promise<Row[]>,
 ): Promise<Row[]> {
-  return withDatabaseUrl(async (databaseUrl) => {
-    const farm = await severalServers({ GRANGE_DATABASE_URL: databaseUrl });
+  return withDatabaseUrl(async (url, pid) => {
+    const farm = await severalServers({ GRANGE_DATABASE_URL: url });
     try {
       for (let n = 0; n < count; n++) await farm.startServer();
-      return await measure(farm, databaseUrl);
+      return await measure({ ...farm, database: { url, pid } });
     } finally {
       await farm.stop();
     }
   });
 }
 
-async function measureIdle(farm: SeveralServers, count: number): Promise<Row[]> {
+async function measureIdle(farm: MeasuredFarm, count: number): Promise<Row[]> {
   const urls = farm.servers.map(({ url }) => url);
-  const light = await startLightWorkers(urls, count);
+  const begun = performance.now();
+  const light = await startLightWorkersApart(urls, count, 2);
+  const registeredMs = performance.now() - begun;
   const channel = new GrpcChannel({ url: farm.client.url });
   try {
-    const cpu = await cpuShares(farm, () => delay(idleMs));
-    const mib = farm.servers.map(({ program }) => memoryOf(program.pid).rssKib / 1024);
+    const idle = await cpuShares(farm, () => delay(idleMs));
     const sentAt = new Map<string, number>();
     const waits: number[] = [];
-    light.onClaimed = (hash) => waits.push(performance.now() - (sentAt.get(hash) ?? Number.NaN));
-    const calls: Promise<void>[] = [];
-    for (const digest of await prepareActions(channel, claims)) {
-      sentAt.set(digest.hash, performance.now());
-      calls.push(execute(channel, digest));
-      await delay(pauseMs);
-    }
-    await Promise.all(calls);
+    light.onClaimed = (hash, atMs) => waits.push(atMs - (sentAt.get(hash) ?? Number.NaN));
+    const actions = await prepareActions(channel, claims);
+    const busy = await cpuShares(farm, async () => {
+      const calls: Promise<void>[] = [];
+      for (const digest of actions) {
+        sentAt.set(digest.hash, monotonicMs());
+        calls.push(execute(channel, digest));
+        await delay(pauseMs);
+      }
+      await Promise.all(calls);
+    });
+    const mib = farm.servers.map(({ program }) => memoryOf(program.pid).rssKib / 1024);
     const how =
-      `${count} workers of the real protocol that run nothing, each with a connection of its own, on ${farm.servers.length} servers; ` +
-      `idle for ${idleMs / 1_000} s, then ${claims} actions, one every ${pauseMs} ms; p50 ${quantile(waits, 0.5).toFixed(1)} ms`;
+      `${count} workers of the real protocol that run nothing, each with a connection of its own, on ${farm.servers.length} servers, registered in ` +
+      `${(registeredMs / 1_000).toFixed(1)} s; idle for ${idleMs / 1_000} s: database ${percent(idle.database)}; then ${claims} actions, one every ${pauseMs} ms: ` +
+      `servers ${busy.servers.map(percent).join(", ")}, database ${percent(busy.database)}; p50 ${quantile(waits, 0.5).toFixed(1)} ms`;
     return [
       exactly(`executions claimed once, ${count} workers`, waits.length, claims, "", how),
       atMost(
@@ -95,7 +112,13 @@ async function measureIdle(farm: SeveralServers, count: number): Promise<Row[]> 
         "ms",
         how,
       ),
-      atMost("CPU of an idle server, the busiest", Math.max(...cpu), idleGoalPercent, "%", how),
+      atMost(
+        "CPU of an idle server, the busiest",
+        Math.max(...idle.servers),
+        idleGoalPercent,
+        "%",
+        how,
+      ),
       atMost("memory of a server, the largest", Math.max(...mib), memoryGoalMib, "MiB", how),
     ];
   } finally {
@@ -104,7 +127,7 @@ async function measureIdle(farm: SeveralServers, count: number): Promise<Row[]> 
   }
 }
 
-async function measureFullQueue(farm: SeveralServers): Promise<Row[]> {
+async function measureFullQueue(farm: MeasuredFarm): Promise<Row[]> {
   const urls = farm.servers.map(({ url }) => url);
   const waits: number[] = [];
   const light = await startLightWorkers(urls, 10, { pauseMs: 60 });
@@ -119,7 +142,7 @@ async function measureFullQueue(farm: SeveralServers): Promise<Row[]> {
   const mib = farm.servers.map(({ program }) => memoryOf(program.pid).rssKib / 1024);
   const seconds = (performance.now() - begun) / 1_000;
   const how =
-    `100,000 executions in 40 lanes, 10 workers on ${urls.length} servers that claim again after 60 ms: ` +
+    `${queued} executions of ${invocations} invocations, 10 workers on ${urls.length} servers that claim again after 60 ms: ` +
     `${(waits.length / seconds).toFixed(0)} claims a second; p50 ${quantile(waits, 0.5).toFixed(1)} ms`;
   return [
     atMost(
@@ -133,7 +156,7 @@ async function measureFullQueue(farm: SeveralServers): Promise<Row[]> {
   ];
 }
 
-async function measureThroughput(farm: SeveralServers, count: number): Promise<Row[]> {
+async function measureThroughput(farm: MeasuredFarm, count: number): Promise<Row[]> {
   const urls = farm.servers.map(({ url }) => url);
   const light = await startLightWorkers(urls, busyWorkers);
   const channels = urls.map((url) => new GrpcChannel({ url }));
@@ -157,7 +180,7 @@ async function measureThroughput(farm: SeveralServers, count: number): Promise<R
     const rate = busyActions / ((performance.now() - begun) / 1_000);
     const how =
       `${busyActions} actions, ${callsAtOnce} calls at once, ${busyWorkers} workers that run nothing; servers, database, workers and client on ` +
-      `the same machine; CPU of the servers ${cpu.map((share) => `${share.toFixed(0)} %`).join(", ")}`;
+      `the same machine; CPU of the servers ${cpu.servers.map(percent).join(", ")}, of the database ${percent(cpu.database)}`;
     return [
       forInformation(`actions a second, servers: ${count}`, rate, "/s", how),
       forInformation(`call to worker, p99, servers: ${count}`, quantile(waits, 0.99), "ms", how),
@@ -174,12 +197,25 @@ async function measureThroughput(farm: SeveralServers, count: number): Promise<R
   }
 }
 
-/** Returns the CPU time of each server during `work`, in % of a core. */
-async function cpuShares(farm: SeveralServers, work: () => Promise<unknown>): Promise<number[]> {
+/** Returns the CPU time of each server and of the database during `work`, in percent of a core. */
+async function cpuShares(
+  farm: MeasuredFarm,
+  work: () => Promise<unknown>,
+): Promise<{ readonly servers: number[]; readonly database: number }> {
   const pids = farm.servers.map(({ program }) => program.pid);
   const before = pids.map(cpuSeconds);
+  const ofDatabase = () =>
+    processTree(farm.database.pid).reduce((sum, { cpuTicks }) => sum + cpuTicks / 100, 0);
+  const databaseBefore = ofDatabase();
   const begun = performance.now();
   await work();
   const seconds = (performance.now() - begun) / 1_000;
-  return pids.map((pid, n) => ((cpuSeconds(pid) - (before[n] ?? 0)) / seconds) * 100);
+  return {
+    servers: pids.map((pid, n) => ((cpuSeconds(pid) - (before[n] ?? 0)) / seconds) * 100),
+    database: ((ofDatabase() - databaseBefore) / seconds) * 100,
+  };
+}
+
+function percent(share: number): string {
+  return `${share.toFixed(0)} %`;
 }

@@ -14,6 +14,7 @@ import {
   upgradesFromEarlierCommit,
   upgradesRolled,
 } from "./several-servers.ts";
+import { wholeDeployment } from "./whole-deployment.ts";
 
 /** Whether a farm works on several machines with blobs in a bucket. */
 export const scaleOutShow: Show = {
@@ -42,6 +43,7 @@ export const scaleOutShow: Show = {
       "test/faults/read-replicas.test.ts",
     ),
     nearServer,
+    wholeDeployment,
     upgradesRolled,
     upgradesFromEarlierCommit,
     idleWorkersOnTwoServers,

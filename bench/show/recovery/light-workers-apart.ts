@@ -1,0 +1,52 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { News, type Order } from "./light-workers-messages.ts";
+
+/** Light workers in processes of their own, so that they do not delay the client whose calls are measured. */
+interface LightWorkersApart {
+  /** Called with each execution when it reaches its worker, and the time by `monotonicMs`. */
+  onClaimed: (actionHash: string, atMs: number) => void;
+  stop(): Promise<void>;
+}
+
+const program = join(import.meta.dirname, "light-workers-program.ts");
+
+/** Starts `count` workers in `processes` processes, and resolves when all are registered. */
+export async function startLightWorkersApart(
+  servers: readonly string[],
+  count: number,
+  processes: number,
+): Promise<LightWorkersApart> {
+  const children = Array.from({ length: processes }, () => fork(program));
+  const ended = children.map((child) => once(child, "exit"));
+  const workers: LightWorkersApart = {
+    onClaimed: () => {},
+    async stop() {
+      for (const child of children) child.kill("SIGKILL");
+      await Promise.all(ended);
+    },
+  };
+  const registered = children.map(
+    (child, n) =>
+      new Promise<void>((resolve, reject) => {
+        child.once("exit", () => reject(new Error("a process of light workers has ended")));
+        child.on("message", (message) => {
+          const news = News.parse(message);
+          if (news.kind === "registered") resolve();
+          else if (news.kind === "failed") reject(new Error(news.why));
+          else workers.onClaimed(news.hash, news.atMs);
+        });
+        const share = Math.floor(count / processes) + (n < count % processes ? 1 : 0);
+        const order: Order = { servers: [...servers], count: share, prefix: `light-${n}` };
+        child.send(order);
+      }),
+  );
+  try {
+    await Promise.all(registered);
+  } catch (reason) {
+    await workers.stop();
+    throw reason;
+  }
+  return workers;
+}
