@@ -57,7 +57,8 @@ export function goEnvironment(dir: string) {
   return {
     GOCACHE: join(dir, "unused"),
     GOENV: "off",
-    GOFLAGS: "-mod=mod",
+    // The standard library is compiled in a third less time: not optimised, and without information for debuggers.
+    GOFLAGS: "-mod=mod '-gcflags=all=-N -l -dwarf=false'",
     GOPATH: join(dir, "gopath"),
     GOPROXY: "off",
     GOTELEMETRY: "off",
