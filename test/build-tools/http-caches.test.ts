@@ -3,7 +3,7 @@ import { createToken } from "#access/create-token.ts";
 import { type ServedCaches, serveCaches } from "#server/caches/caches.fixture.ts";
 import { freshDb } from "../support/fresh-db.ts";
 import { needs } from "../support/needs/needs.ts";
-import { allTools } from "./caches/all-tools.ts";
+import { testedTools } from "./caches/all-tools.ts";
 import type { Build } from "./caches/tool-driver.ts";
 import { type CachePlace, tryTool } from "./caches/try-tool.ts";
 
@@ -31,7 +31,7 @@ function seen({ code, hits, outputs, said }: Build) {
   return { code, hits, outputs, said: code === 0 ? "" : said };
 }
 
-describe.each(allTools.map((tool) => [tool.name, tool] as const))("%s", (_, tool) => {
+describe.each(testedTools.map((tool) => [tool.name, tool] as const))("%s", (_, tool) => {
   const options = { ...needs(tool.need) };
   test(
     "builds the same with all faults of its cache; the second build uses the cache",

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { allTools } from "../../../test/build-tools/caches/all-tools.ts";
+import { testedTools } from "../../../test/build-tools/caches/all-tools.ts";
 import type { Build, ToolDriver } from "../../../test/build-tools/caches/tool-driver.ts";
 import { type CachePlace, tryTool } from "../../../test/build-tools/caches/try-tool.ts";
 import { type Farm, startFarm } from "../../../test/support/farm.ts";
@@ -19,7 +19,7 @@ export const httpCaches: Measurement = {
       const token = await cacheToken(farm);
       const place = { url: farm.url, token, blobs: join(farm.dataDir, "blobs") };
       const rows: Row[] = [];
-      for (const tool of allTools) rows.push(...(await rowsOf(tool, place)));
+      for (const tool of testedTools) rows.push(...(await rowsOf(tool, place)));
       return rows;
     } finally {
       await farm.stop();

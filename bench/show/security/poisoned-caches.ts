@@ -1,4 +1,4 @@
-import { allTools } from "../../../test/build-tools/caches/all-tools.ts";
+import { testedTools } from "../../../test/build-tools/caches/all-tools.ts";
 import { poisonOverHttp, protocols } from "../../../test/isolation/poisoned-caches/over-http.ts";
 import {
   attackers,
@@ -47,8 +47,8 @@ async function overHttp(farm: PoisonFarm): Promise<Attempt[]> {
 }
 
 async function withRealTools(farm: PoisonFarm): Promise<Row[]> {
-  const installed = allTools.filter(({ need }) => need.missing === undefined);
-  const absent = allTools.filter(({ need }) => need.missing !== undefined);
+  const installed = testedTools.filter(({ need }) => need.missing === undefined);
+  const absent = testedTools.filter(({ need }) => need.missing !== undefined);
   const attempts: Attempt[] = [];
   for (const tool of installed) {
     const fallen = await poisonWithTool(farm, tool);

@@ -6,7 +6,7 @@ import { sccache } from "./sccache.ts";
 import type { ToolDriver } from "./tool-driver.ts";
 import { turborepo } from "./turborepo.ts";
 
-/** Tools that the tests use with the HTTP caches of a farm and of a granary; Bazel has separate tests. */
+/** The tools whose HTTP caches the tests use; Bazel has separate tests. */
 export const testedTools: readonly ToolDriver[] = [
   ccache("flat"),
   ccache("subdirs"),
@@ -16,7 +16,6 @@ export const testedTools: readonly ToolDriver[] = [
   turborepo(false),
   turborepo(true),
   nx,
+  sccache("gcc"),
+  sccache("cargo"),
 ];
-
-/** The same, and those that the tests use with a farm only. */
-export const allTools: readonly ToolDriver[] = [...testedTools, sccache("gcc"), sccache("cargo")];
