@@ -155,6 +155,8 @@ test("a standby answers every endpoint that may lag", async () => {
     "invocationActions",
     "invocationTiming",
     "invocationTrace",
+    "invocationTargets",
+    "invocationTests",
     "granaryBuild",
   ]);
   await untilReplayed();
