@@ -59,10 +59,11 @@ export async function cgroupV1Limiter(
       ...(at.has("pids") ? (["processes"] as const) : []),
       "kill",
     ],
-    async open({ name }) {
+    async open({ name, inNamespace }) {
       // cpu and cpuacct are often one hierarchy under two names.
       const groups = new Map([...at].map(([key, directory]) => [key, join(directory, name)]));
-      const unified = v2 && join(v2, name);
+      // The kernel ends a pid namespace with its first process.
+      const unified = inNamespace ? undefined : v2 && join(v2, name);
       const all = [...new Set([...groups.values(), ...(unified ? [unified] : [])])];
       await Promise.all(all.map((directory) => mkdir(directory, { recursive: true })));
       const [sets, above] = [groups.get("cpuset"), at.get("cpuset")];
@@ -111,7 +112,8 @@ function processGroup(
   const kill = () => killAllIn(memory, unified && join(unified, "cgroup.kill"));
   const kills = () => valueIn(join(memory, "memory.oom_control"), "oom_kill");
   const kernelPeak = () => numberIn(join(memory, "memory.max_usage_in_bytes"));
-  const watch = new GroupWatch({ sample: () => sampleOf(memory), kills, kill });
+  const statOf = () => valuesIn(join(memory, "memory.stat"));
+  const watch = new GroupWatch({ sample: () => sampleOf(memory, statOf()), kills, kill });
   let limitBytes: number | undefined;
   let before: readonly string[] = [];
   return {
@@ -125,15 +127,18 @@ function processGroup(
     },
     // The memory group has the list of members: processes that are moved into the others are created in it.
     commandLine: (argv) => inCgroups(all, argv),
+    joinedBy: all.map((directory) => join(directory, "cgroup.procs")),
     began: () => watch.begin(),
     members: () => pidsIn(memory),
     kill,
     async usage() {
+      // The kernel sums it over all CPUs at each reading.
+      const stat = statOf();
       return {
         userMs: numberIn(join(cpu, "cpuacct.usage_user")) / 1e6,
         systemMs: numberIn(join(cpu, "cpuacct.usage_sys")) / 1e6,
-        peakMemoryBytes: watch.peakBytes(kernelPeak()),
-        ...pagesIn(valuesIn(join(memory, "memory.stat"))),
+        peakMemoryBytes: watch.peakBytes(kernelPeak(), sampleOf(memory, stat)),
+        ...pagesIn(stat),
         readBytes: 0,
         writtenBytes: 0,
         measuredBy: "cgroup-v1",
@@ -156,8 +161,7 @@ function processGroup(
   };
 }
 
-function sampleOf(memory: string): MemorySample {
-  const stat = valuesIn(join(memory, "memory.stat"));
+function sampleOf(memory: string, stat: ReadonlyMap<string, number>): MemorySample {
   const of = (key: string) => stat.get(`total_${key}`) ?? 0;
   return {
     chargedBytes: numberIn(join(memory, "memory.usage_in_bytes")),

@@ -153,7 +153,10 @@ function processGroup(
   const kills = () => valueIn(file("memory.events"), "oom_kill");
   // Linux 5.19 and later have this file.
   const kernelPeak = () => numberIn(file("memory.peak"));
-  const sample = () => sampleOf(valuesIn(file("memory.stat")), numberIn(file("memory.current")));
+  const statOf = () => valuesIn(file("memory.stat"));
+  const sampleIn = (stat: ReadonlyMap<string, number>) =>
+    sampleOf(stat, numberIn(file("memory.current")));
+  const sample = () => sampleIn(statOf());
   const watch = new GroupWatch({ sample, kills, kill });
   let limitBytes: number | undefined;
   let before: readonly string[] = [];
@@ -167,16 +170,19 @@ function processGroup(
       return before;
     },
     commandLine: (argv) => inCgroups([directory], argv),
+    joinedBy: [file("cgroup.procs")],
     began: () => watch.begin(),
     members: () => pidsIn(directory),
     kill,
     async usage() {
       const cpu = valuesIn(file("cpu.stat"));
+      // The kernel sums it over all CPUs at each reading.
+      const stat = statOf();
       return {
         userMs: (cpu.get("user_usec") ?? 0) / 1e3,
         systemMs: (cpu.get("system_usec") ?? 0) / 1e3,
-        peakMemoryBytes: watch.peakBytes(kernelPeak()),
-        ...pagesIn(valuesIn(file("memory.stat"))),
+        peakMemoryBytes: watch.peakBytes(kernelPeak(), sampleIn(stat)),
+        ...pagesIn(stat),
         readBytes: sumOfDevices(file("io.stat"), "rbytes"),
         writtenBytes: sumOfDevices(file("io.stat"), "wbytes"),
         measuredBy: "cgroup-v2",

@@ -28,8 +28,8 @@ export class GroupWatch {
   }
 
   /** @param kernelPeak 0 if the kernel does not record one. */
-  peakBytes(kernelPeak: number): number {
-    this.#peak.see(this.#parts.sample());
+  peakBytes(kernelPeak: number, sample: MemorySample): number {
+    this.#peak.see(sample);
     return this.#peak.of(kernelPeak);
   }
 

@@ -74,6 +74,11 @@ export interface ProcessGroup {
   readonly before: readonly string[];
   /** Returns the command line that runs another one in the group. */
   commandLine(argv: readonly string[]): string[];
+  /**
+   * The files to which a new process can write "0" to join the group, in place of the command line; absent when the
+   * command line does more.
+   */
+  readonly joinedBy?: readonly string[];
   /** Called once the process exists. */
   began(pid: number): void;
   /** Returns the group's processes by the numbers for signals, except a shell of the worker that waits for them. */
