@@ -1,4 +1,4 @@
-import { closeSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { Socket } from "node:net";
 import { rest } from "#core/resting.ts";
@@ -11,6 +11,15 @@ const orphanMs = 1_000;
 
 /** The end of a log that is too long, where an error is explained, in bytes; it is in memory until the process ends. */
 const mostTailBytes = 4 * 1024 * 1024;
+/**
+ * A socket for a pipe costs more than all the rest of a log without output. The pipe of a process that ends earlier is
+ * read without one; what is written meanwhile waits in the pipe. In ms.
+ */
+const attachAfterMs = 15;
+/** The capacity of a pipe, in bytes. */
+const pipeBytes = 65_536;
+/** Enough for a full pipe and its end. */
+const mostReads = 4;
 /** Enough for the notes about what is left out. */
 const noteBytes = 256;
 
@@ -28,8 +37,12 @@ export class CapturedLog {
   /** The bytes from the beginning that are stored in any case. */
   readonly #headBytes: number;
   readonly #tail: LogTail;
-  readonly #socket: Socket;
-  readonly #ended: Promise<void>;
+  /** The read end of the pipe until a socket takes it over; undefined when it is closed. */
+  #readEnd: number | undefined;
+  #socket: Socket | undefined;
+  /** Settles when all output is read. */
+  #reading: Promise<void> | undefined;
+  readonly #attaching: NodeJS.Timeout;
   readonly #hear: LogListener | undefined;
   readonly #mask: Mask | undefined;
   #file: FileHandle | undefined;
@@ -67,10 +80,47 @@ export class CapturedLog {
     const tailBytes = Math.min(mostTailBytes, Math.floor(limitBytes / 4));
     this.#headBytes = Math.max(1, limitBytes - tailBytes - noteBytes);
     this.#tail = new LogTail(tailBytes);
-    this.#socket = new Socket({ fd: readEnd, readable: true, writable: false });
-    this.#ended = this.#keep();
+    this.#readEnd = readEnd;
+    this.#attaching = setTimeout(() => void this.#attach(), attachAfterMs);
+  }
+
+  /** Reads the pipe from now on. */
+  #attach(): Promise<void> {
+    clearTimeout(this.#attaching);
+    if (this.#reading !== undefined || this.#readEnd === undefined)
+      return this.#reading ?? Promise.resolve();
+    this.#socket = new Socket({ fd: this.#readEnd, readable: true, writable: false });
+    this.#readEnd = undefined;
+    this.#reading = this.#keep(this.#socket);
     // Callers that wait for the end get the error; until then it is ignored.
-    this.#ended.catch(() => {});
+    this.#reading.catch(() => {});
+    return this.#reading;
+  }
+
+  /** Reads what a short process has left in its pipe. Returns false when another process still has the pipe. */
+  async #drain(readEnd: number): Promise<boolean> {
+    clearTimeout(this.#attaching);
+    const buffer = Buffer.allocUnsafe(pipeBytes);
+    try {
+      // A process that left the tree may write without end.
+      for (let reads = 0; reads < mostReads; reads++) {
+        const count = readNow(readEnd, buffer);
+        if (count === undefined) return false;
+        if (count === 0) {
+          this.#readEnd = undefined;
+          closeSync(readEnd);
+          await this.#takeHeldBack();
+          return true;
+        }
+        const bytes = Buffer.from(buffer.subarray(0, count));
+        await this.#take(this.#mask?.pass(bytes) ?? bytes);
+      }
+      return false;
+    } catch (reason) {
+      this.#readEnd = undefined;
+      closeQuietly(readEnd);
+      throw reason;
+    }
   }
 
   /** Bytes on disk. */
@@ -89,10 +139,13 @@ export class CapturedLog {
   }
 
   async #end(): Promise<void> {
-    const orphaned = new AbortController();
-    const retryWindow = this.#waitForOrphans(orphaned.signal).then(() => this.#socket.destroy());
-    await this.#ended.finally(() => orphaned.abort("ended"));
-    await retryWindow;
+    if (this.#readEnd === undefined || !(await this.#drain(this.#readEnd))) {
+      const reading = this.#attach();
+      const orphaned = new AbortController();
+      const retryWindow = this.#waitForOrphans(orphaned.signal).then(() => this.#socket?.destroy());
+      await reading.finally(() => orphaned.abort("ended"));
+      await retryWindow;
+    }
     const { bytes, droppedBytes } = this.#tail.read();
     const hasGap = droppedBytes > 0;
     if (this.#isHeadFull) {
@@ -150,15 +203,19 @@ export class CapturedLog {
     await file?.close();
   }
 
-  async #keep(): Promise<void> {
+  async #keep(socket: Socket): Promise<void> {
     try {
       // The socket pauses while a chunk is written, so memory stays limited.
-      for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
+      for await (const chunk of socket as AsyncIterable<Buffer>) {
         await this.#take(this.#mask?.pass(chunk) ?? chunk);
       }
     } catch (reason) {
       if (!isAbort(reason)) throw reason;
     }
+    await this.#takeHeldBack();
+  }
+
+  async #takeHeldBack(): Promise<void> {
     const heldBack = this.#mask?.end();
     if (heldBack !== undefined) await this.#take(heldBack);
   }
@@ -191,6 +248,16 @@ export class CapturedLog {
 
 function note(text: string): Buffer {
   return Buffer.from(`\n[grange: ${text}]\n`);
+}
+
+/** Returns the bytes that a pipe has now, 0 at its end; undefined when it has none but may get some. */
+function readNow(readEnd: number, into: Buffer): number | undefined {
+  try {
+    return readSync(readEnd, into, 0, into.byteLength, null);
+  } catch (reason) {
+    if (reason instanceof Error && "code" in reason && reason.code === "EAGAIN") return undefined;
+    throw reason;
+  }
 }
 
 /** Returns whether a wait for a pipe was aborted; an error of the pipe is different. */
