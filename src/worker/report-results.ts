@@ -22,6 +22,9 @@ export interface WorkerIdentity {
 /** `kept`: the farm did not answer in time, and the next process will report the result. */
 type Answer = "published" | "refused" | "kept";
 
+/** Most results are acknowledged within this time; writing, renaming and removing a file for each costs more. In ms. */
+const usualAnswerMs = 25;
+
 /** Small enough for one message, even after a long absence of the farm. */
 const mostInOneCall = 64;
 /** The limit of servers for one message, minus the overhead of a result. In bytes. */
@@ -64,15 +67,17 @@ export class ResultReporter {
   }
 
   /**
-   * Delivers and stores at the same time, for a result that no caller has waited for yet: the disk works while the farm
-   * gets the result. If the process ends in between, the result may be lost, as if the process had ended a moment
-   * earlier.
+   * Delivers, and stores only what the farm does not acknowledge at once, for a result that no caller has waited for yet.
+   * If the process ends in between, the result may be lost, as if the process had ended a moment earlier.
    */
   async deliverAndKeep(finished: Finished): Promise<Answer> {
     let answer: Answer | undefined;
-    const answered = this.deliver(finished).then((given) => (answer = given));
-    // By then the bytes of the result were sent.
-    await new Promise((resolve) => setImmediate(resolve));
+    const enough = new AbortController();
+    const answered = this.deliver(finished).then((given) => {
+      enough.abort("answered");
+      return (answer = given);
+    });
+    await rest(usualAnswerMs, enough.signal);
     const key = leaseKey(finished.lease);
     const isUnanswered = this.#waiting.some((each) => leaseKey(each.finished.lease) === key);
     // A result that the farm has acknowledged meanwhile must not be stored.
