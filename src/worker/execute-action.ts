@@ -44,13 +44,12 @@ import { prepareOutputs } from "./outputs/prepare-outputs.ts";
 import { publishOutputs } from "./outputs/upload-outputs.ts";
 import { resourceMessages } from "./resource-messages.ts";
 import { type ProcessEnd, runProcess } from "./run-process.ts";
-import { goScript } from "./sandbox/go-script.ts";
 import { secretsPlace } from "./sandbox/sandbox.ts";
 import { SecretForms } from "./secrets/log-mask.ts";
 import { openSecretFolder } from "./secrets/secret-folder.ts";
 import type { OpenServices } from "./services/open-services.ts";
 import { publishServiceLogs } from "./services/publish-service-logs.ts";
-import { spawnProcess } from "./spawned-process.ts";
+import { ProcessSpawner } from "./spawned-process.ts";
 import { toolPath } from "./tool-path.ts";
 import { variablesOfToken } from "./variables-of-token.ts";
 
@@ -95,6 +94,7 @@ export class ActionExecutor {
   readonly #machine: Machine;
   readonly #settings: ExecutorSettings;
   readonly #pipes: FifoPool;
+  readonly #spawner: ProcessSpawner;
   readonly #places: ExecutionPlaces;
   readonly #clearings = new ExecutionCleanups();
   readonly #images: ActionImages;
@@ -108,7 +108,8 @@ export class ActionExecutor {
     this.#pipes = new FifoPool(machine.shell, machine.runDir);
     const { path, slots } = settings;
     this.#images = new ActionImages(machine, path);
-    this.#places = new ExecutionPlaces(machine, this.#pipes, toolPath(path), slots);
+    this.#spawner = new ProcessSpawner(machine, this.#pipes, toolPath(path));
+    this.#places = new ExecutionPlaces(machine, this.#spawner, slots);
   }
 
   /**
@@ -147,7 +148,7 @@ export class ActionExecutor {
   async #executeIn(job: Job): Promise<Finished | undefined> {
     const { request, watch, metadata, clearing } = job;
     const { farm, fetched } = countingFetches(job.farm);
-    const { sandbox, inputRoots, shell } = this.#machine;
+    const { sandbox, inputRoots } = this.#machine;
     const forms = secretFormsOf(request);
     const hasSecrets = request.secrets.length > 0;
     // A prepared place has no mounts for these files.
@@ -205,13 +206,7 @@ export class ActionExecutor {
         binds: services?.binds,
       });
       const commandLine = services?.commandLine(inSandbox) ?? inSandbox;
-      const searchPath = toolPath(this.#settings.path);
-      return spawnProcess(
-        group.commandLine([...shell.enter, ...commandLine]),
-        searchPath,
-        this.#pipes,
-        { stop: watch.stop },
-      );
+      return this.#spawner.spawn(commandLine, group, { stop: watch.stop });
     };
     const directory = join(places.root, workingDirectory);
     // Before the process starts: what it has written must not count as present before.
@@ -225,15 +220,7 @@ export class ActionExecutor {
     if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it started");
     const end = await runProcess({
       process: waiting?.process ?? (await spawn()),
-      begin: () =>
-        waiting?.go(
-          goScript({
-            arguments: argv,
-            environment,
-            directory,
-            env: image?.programs.command("env"),
-          }),
-        ),
+      begin: () => waiting?.go({ arguments: argv, environment, directory }),
       group,
       inNamespace: sandbox.ownPids,
       scratch,

@@ -12,12 +12,11 @@ import { groupPrefix } from "./leftovers.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
 import type { ProcessGroup } from "./limits/limits.ts";
 import { closeQuietly } from "./logs/captured-log.ts";
-import type { FifoPool } from "./logs/fifo-pool.ts";
 import type { Machine } from "./machine.ts";
 import { quoteForShell } from "./quote-for-shell.ts";
-import { goScript } from "./sandbox/go-script.ts";
 import { fixedPlaces } from "./sandbox/sandbox.ts";
-import { type SpawnedProcess, spawnProcess } from "./spawned-process.ts";
+import type { WaitingCommand } from "./sandbox/waiting-command.ts";
+import type { ProcessSpawner, SpawnedProcess } from "./spawned-process.ts";
 
 /** The environment of one execution: its directories, its group, and a sandbox that waits for it. */
 export interface ExecutionPlace {
@@ -36,8 +35,8 @@ interface WaitingSandbox {
   readonly process: SpawnedProcess;
   /** Throws `unavailable` when the sandbox can no longer become the command: it died, or does not see new mounts. */
   assertReady(): void;
-  /** Replaces the sandbox's process with the command of a script. */
-  go(script: string): void;
+  /** Replaces the sandbox's process with a command. */
+  go(command: WaitingCommand): void;
 }
 
 /** A worker that stops waits for this attempt. */
@@ -52,7 +51,7 @@ const refillAfterMs = 25;
 /** More would be unnecessary processes, because a place is made while an action runs. */
 const mostReady = 16;
 
-const placeDirectories = ["root", "upper", "work", "home", "tmp"] as const;
+const placeDirectories = ["root", "home", "tmp"] as const;
 
 type PlacesMachine = Pick<Machine, "shell" | "sandbox" | "limiter" | "inputRoots" | "runDir">;
 
@@ -65,8 +64,7 @@ type PlacesMachine = Pick<Machine, "shell" | "sandbox" | "limiter" | "inputRoots
  */
 export class ExecutionPlaces {
   readonly #machine: PlacesMachine;
-  readonly #pipes: FifoPool;
-  readonly #searchPath: string;
+  readonly #spawner: ProcessSpawner;
   readonly #most: number;
   /** Resolves when it is known whether sandboxes can wait on this machine. */
   readonly opened: Promise<boolean>;
@@ -79,10 +77,9 @@ export class ExecutionPlaces {
   #count = 0;
   #refilling: NodeJS.Timeout | undefined;
 
-  constructor(machine: PlacesMachine, pipes: FifoPool, searchPath: string, slots: number) {
+  constructor(machine: PlacesMachine, spawner: ProcessSpawner, slots: number) {
     this.#machine = machine;
-    this.#pipes = pipes;
-    this.#searchPath = searchPath;
+    this.#spawner = spawner;
     this.#most = Math.min(slots, mostReady);
     this.opened = this.#tryOut().then(
       () => {
@@ -183,19 +180,17 @@ export class ExecutionPlaces {
   async #make(waiting: boolean, image?: ImageToRun): Promise<ExecutionPlace> {
     const { limiter, sandbox, runDir } = this.#machine;
     const scratch = join(runDir, `${this.#count++}`);
-    const [root, upper, work, home, temp] = placeDirectories.map((name) => join(scratch, name)) as [
-      string,
-      string,
+    const [root, home, temp] = placeDirectories.map((name) => join(scratch, name)) as [
       string,
       string,
       string,
     ];
-    // Synchronously: six calls in the thread pool would cost more than all of this work.
-    for (const path of [scratch, root, upper, work, home]) {
+    // Synchronously: four calls in the thread pool would cost more than all of this work.
+    for (const path of [scratch, root, home]) {
       mkdirSync(path);
     }
     mkdirSync(temp, { mode: 0o777 });
-    for (const path of [root, upper, home, temp]) giveToJobs(path);
+    for (const path of [root, home, temp]) giveToJobs(path);
     const name = `${groupPrefix}${ownOwner()}~${scratch.split("/").slice(-2).join("~")}`;
     const group = await limiter.open({ name, scratch, inNamespace: sandbox.ownPids });
     const wait = async () => {
@@ -231,18 +226,15 @@ export class ExecutionPlaces {
     image?: ImageToRun,
   ): Promise<WaitingSandbox & { end(): Promise<void> }> {
     const { shell, sandbox } = this.#machine;
-    if (sandbox.waiting === undefined) throw new Fault("unimplemented", "no sandbox waits here");
+    const encode = sandbox.encodeWaiting?.bind(sandbox);
+    if (sandbox.waiting === undefined || encode === undefined)
+      throw new Fault("unimplemented", "no sandbox waits here");
     await this.#share();
     const generation = shell.generation;
     const begun = () => this.#refillLater();
-    const pipe = await this.#pipes.takeBlocking();
-    const argv = group.commandLine([...shell.enter, ...sandbox.waiting(places, image)]);
-    const process = await spawnProcess(argv, this.#searchPath, this.#pipes, {
-      stdin: pipe.readEnd,
-    }).catch((reason: unknown) => {
-      for (const end of [pipe.readEnd, pipe.writeEnd]) closeQuietly(end);
-      throw reason;
-    });
+    const argv = sandbox.waiting(places, image);
+    const process = await this.#spawner.spawn(argv, group, { withStdin: true });
+    const { stdin = -1 } = process;
     let state: "waiting" | "begun" | "dead" = "waiting";
     const over = () => {
       if (state === "waiting") state = "dead";
@@ -254,14 +246,14 @@ export class ExecutionPlaces {
         if (state !== "dead" && shell.generation === generation) return;
         throw new Fault("unavailable", "a prepared sandbox no longer exists");
       },
-      go(script) {
+      go(command) {
         state = "begun";
-        write(pipe.writeEnd, script);
+        write(stdin, encode(command, image));
         begun();
       },
       async end() {
         if (state === "begun") return;
-        closeQuietly(pipe.writeEnd);
+        closeQuietly(stdin);
         if (process.pid !== undefined) killQuietly(-process.pid);
         await group.kill();
         await process.exited.catch(() => {});
@@ -300,9 +292,8 @@ export class ExecutionPlaces {
         await shell.run(`mount -t tmpfs tmpfs ${root} && : >${root}/there`);
       } else await shell.run(`: >${root}/there`);
       const argv = ["/bin/sh", "-c", "test -e there"];
-      place.waiting?.go(
-        goScript({ arguments: argv, environment: new Map(), directory: fixedPlaces.root }),
-      );
+      const { root: directory } = fixedPlaces;
+      place.waiting?.go({ arguments: argv, environment: new Map(), directory });
       const exited = await Promise.race([
         place.waiting?.process.exited,
         rest(mostTryingMs, enough.signal),
@@ -322,12 +313,12 @@ export class ExecutionPlaces {
 /** Most executions leave all of these directories empty: removing them directly costs a quarter of listing each one. */
 async function removeScratch(scratch: string): Promise<void> {
   const own = placeDirectories.map((name) => join(scratch, name));
+  // In the thread pool: a removal may wait for the journal of the file system.
   await Promise.allSettled(own.map((path) => rmdir(path)));
   await rmdir(scratch).catch(() => removeTreeOfUsers(scratch).catch(() => {}));
 }
 
-function write(to: number, script: string): void {
-  const bytes = Buffer.from(script);
+function write(to: number, bytes: Buffer): void {
   if (bytes.length <= pipeBytes) {
     try {
       writeSync(to, bytes);

@@ -25,6 +25,7 @@ import type { CpuAssignments } from "./limits/cpu-assignments.ts";
 import type { Limiter } from "./limits/limits.ts";
 import { openSlots } from "./limits/slots.ts";
 import { LocalStore } from "./local-store.ts";
+import { ProgramStarter } from "./program-starter.ts";
 import { RetryWindow } from "./retry-window.ts";
 import { chooseSandbox } from "./sandbox/choose-sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
@@ -34,6 +35,8 @@ import { toolPath } from "./tool-path.ts";
 /** The features of this machine, opened and ready for use. */
 export interface Machine {
   readonly shell: HelperShell;
+  /** Starts programs in the mounts of the helper shell; absent where only Node can. */
+  readonly starter: ProgramStarter | undefined;
   readonly sandbox: Sandbox;
   readonly limiter: Limiter;
   /** Assigns CPUs to actions. */
@@ -97,6 +100,7 @@ export async function openMachine(
   const wantsUsers = settings.registries.trim() !== "";
   const { shell, why: whyShell, oneUser } = await chooseShell(settings.path, wantsUsers);
   const slots = await openSlots(settings);
+  const starter = await ProgramStarter.open(shell, toolPath(settings.path), runDir);
   try {
     const [roots, sandbox, limits] = [
       await chooseInputRoots(shell, layers, local, runDir),
@@ -124,6 +128,7 @@ export async function openMachine(
     };
     return {
       shell,
+      starter,
       local,
       layers,
       images: images.images,
@@ -154,6 +159,7 @@ export async function openMachine(
       isReplaced: watchReplacement(runDir, shell),
       async close() {
         slots.close();
+        await starter?.stop();
         await shell.stop();
         await removeTreeOfUsers(runDir);
         // Another worker of this process may still have its directory there.
@@ -162,6 +168,7 @@ export async function openMachine(
     };
   } catch (reason) {
     slots.close();
+    await starter?.stop();
     await shell.stop();
     await removeTree(runDir);
     throw reason;

@@ -20,6 +20,15 @@ export interface Pipe {
   readonly writeEnd: number;
 }
 
+/** A pipe with a name, and its read end, which does not block. */
+export interface NamedPipe {
+  readonly path: string;
+  /** The caller must close it. */
+  readonly readEnd: number;
+  /** Removes the name. The caller must call it once. */
+  readonly forget: () => void;
+}
+
 /**
  * Real pipes, which Node cannot create: it gives children sockets, and a shell's `> /dev/stdout` fails on those. With a
  * file instead of a pipe, this redirection would truncate the file.
@@ -48,6 +57,18 @@ export class FifoPool {
     this.#directory = undefined;
   }
 
+  /** Returns a pipe whose other end another process opens by its path. */
+  async takeNamed(): Promise<NamedPipe> {
+    const path = await this.#take();
+    try {
+      const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      return { path, readEnd, forget: () => rmSync(path, { force: true }) };
+    } catch (reason) {
+      rmSync(path, { force: true });
+      throw reason;
+    }
+  }
+
   /** Returns a pipe whose reader blocks until data arrives: for the stdin of a child. */
   async takeBlocking(): Promise<Pipe> {
     return this.#open((path, readEnd) => {
@@ -72,23 +93,27 @@ export class FifoPool {
   }
 
   async #open(open: (path: string, readEnd: number) => Pipe): Promise<Pipe> {
-    // Made in batches: one process creates all pipes of a batch.
-    while (this.#ready.length === 0) {
-      this.#making ??= this.#make().finally(() => {
-        this.#making = undefined;
-      });
-      await this.#making;
-    }
-    const path = this.#ready.pop() ?? "";
     // In this order neither call blocks.
-    const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { path, readEnd, forget } = await this.takeNamed();
     try {
       return open(path, readEnd);
     } catch (reason) {
       closeSync(readEnd);
       throw reason;
     } finally {
-      rmSync(path, { force: true });
+      forget();
+    }
+  }
+
+  async #take(): Promise<string> {
+    // Made in batches: one process creates all pipes of a batch.
+    for (;;) {
+      const path = this.#ready.pop();
+      if (path !== undefined) return path;
+      this.#making ??= this.#make().finally(() => {
+        this.#making = undefined;
+      });
+      await this.#making;
     }
   }
 

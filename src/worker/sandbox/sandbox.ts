@@ -1,6 +1,7 @@
 import type { ViewStep } from "../image/image-provider.ts";
 import type { ContainerUser } from "./container-user.ts";
 import type { HostPrograms } from "./host-programs.ts";
+import type { WaitingCommand } from "./waiting-command.ts";
 
 /** One process to run, isolated from the rest of the machine. */
 export interface SandboxedCommand {
@@ -64,10 +65,12 @@ export interface Sandbox {
   /** Returns the command line that runs the process in the sandbox. */
   commandLine(command: SandboxedCommand): string[];
   /**
-   * Returns the command line of a shell in the sandbox, without network, that waits on stdin for a script; absent when
-   * this is impossible.
+   * Returns the command line of a program in the sandbox, without network, that waits on stdin for a command; absent
+   * when this is impossible.
    */
   waiting?(places: Places, image?: ImageOfCommand): string[];
+  /** Returns a command as the waiting program reads it. */
+  encodeWaiting?(command: WaitingCommand, image?: ImageOfCommand): Buffer;
   /** Whether the processes are in a pid namespace, whose end ends all of them. */
   readonly ownPids: boolean;
   /** Whether /proc shows the job's processes only. */

@@ -3,6 +3,7 @@ import { asJobOwner, jobOwner, jobUser } from "#machine/job-owner.ts";
 import { numberOfThisProcess } from "#machine/process-numbers.ts";
 import type { ViewStep } from "../../image/image-provider.ts";
 import { asContainerUser, type ContainerUser, mappingRights } from "../container-user.ts";
+import { goScript } from "../go-script.ts";
 import {
   fixedPlaces,
   type ImageOfCommand,
@@ -15,6 +16,7 @@ import {
 } from "../sandbox.ts";
 import { type SandboxKind, withEitherProc } from "../sandbox-kind.ts";
 import type { Restriction } from "../system-calls/choose-restriction.ts";
+import { encodeCommand } from "../waiting-command.ts";
 
 export const bubblewrapKind: SandboxKind = {
   kind: "bubblewrap",
@@ -56,10 +58,26 @@ function bubblewrapSandbox(
     "bwrap",
     ...(image === undefined && user === undefined ? onHost : setup(image?.view ?? view, user)),
   ];
-  const become = (image: ImageOfCommand | undefined, user?: ContainerUser) => {
-    if (user !== undefined) return asContainerUser(user, image?.programs.command);
-    return jobOwner === undefined ? [] : asJobOwner(jobOwner, image?.programs.command);
+  const become = (
+    image: ImageOfCommand | undefined,
+    { user, network }: { readonly user?: ContainerUser | undefined; readonly network: boolean },
+  ): (readonly string[])[] => {
+    const restricted = restriction.before({ network });
+    if (user !== undefined) return [asContainerUser(user, image?.programs.command), restricted];
+    if (jobOwner === undefined) return [restricted];
+    if (restriction.changesUser) return [restriction.before({ network, asJobOwner: true })];
+    return [asJobOwner(jobOwner, image?.programs.command), restricted];
   };
+  const ownWaiter =
+    jobOwner === undefined || restriction.changesUser ? restriction.waiting : undefined;
+  /** A program that waits for a command, or a shell that waits for a script. */
+  const waiter = (image: ImageOfCommand | undefined): (readonly string[])[] =>
+    ownWaiter !== undefined
+      ? [ownWaiter({ asJobOwner: jobOwner !== undefined })]
+      : [
+          ...become(image, { network: false }),
+          [...(image?.programs.command("sh") ?? ["/bin/sh"]), "-s"],
+        ];
   const places = ({ root, temp, home }: Places) => [
     ["--bind", temp, fixedPlaces.temp],
     ["--bind", home, fixedPlaces.home],
@@ -85,7 +103,7 @@ function bubblewrapSandbox(
           path,
         ]),
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
-        ["--", ...become(image, user), ...restriction.before(command)],
+        ["--", ...become(image, { user, network: command.network }).flat()],
         withExactEnvironment(
           command.arguments,
           command.environment,
@@ -97,10 +115,13 @@ function bubblewrapSandbox(
       [
         [...begin(image), "--unshare-net"],
         ...places(at),
-        ["--chdir", "/", "--unsetenv", "PWD", "--", ...become(image)],
-        restriction.before({ network: false }),
-        [...(image?.programs.command("sh") ?? ["/bin/sh"]), "-s"],
+        ["--chdir", "/", "--unsetenv", "PWD", "--"],
+        ...waiter(image),
       ].flat(),
+    encodeWaiting: (command, image) =>
+      ownWaiter !== undefined
+        ? encodeCommand(command)
+        : Buffer.from(goScript({ ...command, env: image?.programs.command("env") })),
   };
 }
 

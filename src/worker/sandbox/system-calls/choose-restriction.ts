@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Fault, messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
+import { jobOwner } from "#machine/job-owner.ts";
 import type { Defence } from "../../attacks/attack-list.ts";
 import type { ViewStep } from "../../image/image-provider.ts";
 import { restrictingProgram } from "./restricting-program.ts";
@@ -23,8 +24,16 @@ const programsPlace = "/grange/restrict";
 export interface Restriction {
   /** The parts of the host that it needs inside the sandbox. */
   readonly view: readonly ViewStep[];
-  /** The prefix of a job's command, which is then an absolute path; empty when no restriction is possible. */
-  before(command: { readonly network: boolean }): readonly string[];
+  /**
+   * The prefix of a job's command, which is then an absolute path; empty when no restriction is possible.
+   *
+   * With `asJobOwner`, root also becomes the user of jobs; only if `changesUser`.
+   */
+  before(command: { readonly network: boolean; readonly asJobOwner?: boolean }): readonly string[];
+  /** Whether the prefix can replace that of `asJobOwner` in `job-owner.ts`. */
+  readonly changesUser: boolean;
+  /** A command without network that waits on stdin for one of `encodeCommand`; absent when it is impossible. */
+  readonly waiting?: (options: { readonly asJobOwner: boolean }) => readonly string[];
   /** What it stops, of the defences of a worker. */
   readonly stops: readonly Extract<
     Defence,
@@ -51,7 +60,8 @@ export async function chooseRestriction(
   const directory = join(runDir, "restrict");
   await mkdir(directory, { recursive: true });
   const write = async (name: string, closesAbstractSockets: boolean) => {
-    const program = restrictingProgram(process.arch, { filter, closesAbstractSockets }) ?? "";
+    const restrictions = { filter, closesAbstractSockets, owner: jobOwner };
+    const program = restrictingProgram(process.arch, restrictions) ?? "";
     await writeFile(join(directory, name), program, { mode: 0o755 });
   };
   await write("plain", false);
@@ -60,9 +70,16 @@ export async function chooseRestriction(
   if (failure !== undefined) return unrestricted(settings, failure);
   // Landlock is in Linux since 5.13, and restricts abstract sockets since 6.12.
   const hasScope = (await failureOf(join(directory, "with-network"))) === undefined;
+  const changesUser =
+    jobOwner !== undefined && (await failureOf(join(directory, "plain"), ["-o"])) === undefined;
   return {
     view: [{ kind: "show", path: programsPlace, from: directory }],
-    before: ({ network }) => [join(programsPlace, network && hasScope ? "with-network" : "plain")],
+    before: ({ network, asJobOwner = false }) => [
+      join(programsPlace, network && hasScope ? "with-network" : "plain"),
+      ...(asJobOwner ? ["-o"] : []),
+    ],
+    changesUser,
+    waiting: ({ asJobOwner }) => [join(programsPlace, "plain"), asJobOwner ? "-ow" : "-w"],
     stops: [
       "system-call filter",
       ...(hasScope ? (["abstract-socket scope"] as const) : []),
@@ -92,6 +109,7 @@ function unrestricted({ allowsNamespaces }: FilterSettings, why: string): Restri
   return {
     view: [],
     before: () => [],
+    changesUser: false,
     stops: [],
     systemCalls: `not filtered, since ${why}`,
     abstractSockets: "abstract sockets of the machine are in reach",
@@ -99,10 +117,14 @@ function unrestricted({ allowsNamespaces }: FilterSettings, why: string): Restri
 }
 
 /** Undefined when the program could run a command. */
-async function failureOf(program: string): Promise<string | undefined> {
+async function failureOf(
+  program: string,
+  options: readonly string[] = [],
+): Promise<string | undefined> {
   for (let attempt = 0; ; attempt++) {
     try {
-      await run(program, ["/bin/sh", "-c", ":"], { env: {}, timeout: longestTryMs, cwd: "/" });
+      const command = [...options, "/bin/sh", "-c", ":"];
+      await run(program, command, { env: {}, timeout: longestTryMs, cwd: "/" });
       return undefined;
     } catch (reason) {
       // A process that was being started while the file was written keeps it open until its exec.
