@@ -14,7 +14,7 @@ export function gatheringSocket(): Socket {
     isGathering = false;
     socket.uncork();
   };
-  socket.write = (...args: unknown[]) => {
+  const gather = (...args: unknown[]) => {
     if (!isGathering) {
       isGathering = true;
       socket.cork();
@@ -22,5 +22,7 @@ export function gatheringSocket(): Socket {
     }
     return write(...args);
   };
+  // `connect` assigns the write of all sockets to `write` if it is another one.
+  Object.defineProperty(socket, "write", { get: () => gather, set: () => {} });
   return socket;
 }
