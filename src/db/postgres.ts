@@ -91,14 +91,13 @@ export function openPostgres(options: PostgresOptions): Db {
       const onError = (error: Error) => {
         broken = error;
       };
+      const opening = openingOf(client, limits[kind].answerMs);
       client.on("error", onError);
       try {
-        // Not awaited here, so that it is sent with the first statement.
-        const begun = client.query("begin");
-        begun.catch(() => {});
         let isOver = false;
         const tx = over(client, nameOf, {
           answerMs: limits[kind].answerMs,
+          opening,
           assertOpen: () => {
             if (isOver)
               throw new Fault("internal", "a statement was sent after its transaction had ended");
@@ -111,6 +110,7 @@ export function openPostgres(options: PostgresOptions): Db {
         const last = trackLastStatements(tx);
         const result = await work(tx);
         isOver = true;
+        const begun = opening.send();
         const committed = client.query("commit");
         committed.catch(() => {});
         await begun;
@@ -129,9 +129,10 @@ export function openPostgres(options: PostgresOptions): Db {
         const cause = isAfterFailure(thrown) && failed !== undefined ? failed : thrown;
         // The primary of before: a new connection goes to the one of now.
         if (cause instanceof Error && isReadOnly(cause)) broken ??= cause;
-        await client.query("rollback").catch((error: Error) => {
-          broken ??= error;
-        });
+        if (opening.hasBegun())
+          await client.query("rollback").catch((error: Error) => {
+            broken ??= error;
+          });
         throw cause instanceof pg.DatabaseError || broken ? databaseFault(cause) : cause;
       } finally {
         client.off("error", onError);
@@ -150,11 +151,44 @@ export function openPostgres(options: PostgresOptions): Db {
 
 /** The parts of a transaction that are observed for its statements. */
 interface Watched {
+  readonly opening?: Opening;
   /** How long an answer may take, in milliseconds; after that the connection is closed. */
   readonly answerMs: number;
   /** Throws when no further statement is allowed. */
   readonly assertOpen?: () => void;
   readonly onFailure?: (reason: unknown) => void;
+}
+
+/** The start of a transaction: `begin`, and the scripts before its first statement, as one message. */
+interface Opening {
+  /** Adds a script; undefined when the transaction has begun. */
+  add(script: string): Promise<unknown> | undefined;
+  /** Sends it, unless it was sent. */
+  send(): Promise<unknown>;
+  hasBegun(): boolean;
+}
+
+/** Each message costs both sides more than the settings that it sets. */
+function openingOf(client: pg.PoolClient, query_timeout: number): Opening {
+  let text = "begin";
+  let sent: Promise<unknown> | undefined;
+  const send = () => {
+    const timed: TimedQuery = { text, query_timeout };
+    sent ??= client.query(timed);
+    // Those who wait for it get the error.
+    sent.catch(() => {});
+    return sent;
+  };
+  return {
+    send,
+    hasBegun: () => sent !== undefined,
+    add(script) {
+      if (sent !== undefined) return undefined;
+      text += `; ${script}`;
+      // Sent with the first statement, or alone when the caller waits for this script.
+      return new Promise<void>((resolve) => process.nextTick(resolve)).then(send);
+    },
+  };
 }
 
 /** node-postgres accepts a timeout with each statement, but its types omit it. */
@@ -163,7 +197,7 @@ type TimedQuery = pg.QueryConfig & { readonly query_timeout: number };
 function over(
   connection: pg.Pool | pg.PoolClient,
   nameOf: (text: string) => string | undefined,
-  { answerMs: query_timeout, assertOpen, onFailure }: Watched,
+  { answerMs: query_timeout, opening, assertOpen, onFailure }: Watched,
 ): Tx {
   const failing = (reason: unknown): never => {
     onFailure?.(reason);
@@ -171,6 +205,7 @@ function over(
   };
   const query = async (s: Sql): Promise<pg.QueryResult> => {
     assertOpen?.();
+    void opening?.send();
     const name = nameOf(s.text);
     const named = name === undefined ? {} : { name };
     const timed: TimedQuery = { text: s.text, values: [...s.values], query_timeout, ...named };
@@ -185,7 +220,7 @@ function over(
     },
     async script(text) {
       const timed: TimedQuery = { text, query_timeout };
-      await connection.query(timed).catch(failing);
+      await (opening?.add(text) ?? connection.query(timed)).catch(failing);
     },
   };
 }

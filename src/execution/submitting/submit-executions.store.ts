@@ -7,7 +7,7 @@ import { imageKeyOf, imageOf } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { laneOf, ownerLaneOf, topLane } from "../claiming/fair-lane.ts";
-import { preferIndexes } from "../claiming/prefer-indexes.store.ts";
+import { preferIndexes, preferKnownPlans } from "../claiming/prefer-indexes.store.ts";
 import { queuePlace } from "../claiming/queue-place.ts";
 import { ExecutionId, type ExecutionRequest } from "../execution.ts";
 import { insertExecutionSpans } from "../execution-span.store.ts";
@@ -30,6 +30,8 @@ export interface Submitted {
   readonly queuedAt?: Date;
 }
 
+/** Up to this many, the planner needs no values. */
+const fewRequests = 16;
 /** A request needs another round only when its execution ends at that moment. */
 const mostRounds = 10;
 /** For people. A mnemonic and a target together may be longer than either alone. */
@@ -53,6 +55,7 @@ export async function submitExecutions(
   for (const request of requests) checkRequest(request);
   const served = new Map<ExecutionId, Submitted>();
   await preferIndexes(tx);
+  if (requests.length <= fewRequests) await preferKnownPlans(tx);
   for (let round = 0; served.size < new Set(requests.map(({ id }) => id)).size; round++) {
     if (round === mostRounds)
       throw new Fault("aborted", "executions end faster than they are joined");
