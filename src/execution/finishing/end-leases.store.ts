@@ -149,23 +149,7 @@ export interface EndedAttempt {
 }
 
 export async function recordAttempts(tx: Tx, ended: readonly EndedAttempt[]): Promise<void> {
-  const rows = ended.map(({ held: each, finishedAt, outcome, message, exitCode, usage }) => ({
-    execution_id: each.id,
-    attempt: each.attempt,
-    epoch: each.epoch,
-    worker: each.worker,
-    leased_at: each.leasedAt,
-    started_at: each.startedAt,
-    finished_at: finishedAt,
-    outcome,
-    message,
-    size_class: each.workerSizeClass,
-    timeout_ms: each.timeoutMs,
-    exit_code: exitCode,
-    user_ms: usage?.userMs,
-    system_ms: usage?.systemMs,
-    peak_memory_bytes: usage?.peakMemoryBytes,
-  }));
+  const rows = ended.map((each) => ({ ...attemptRow(each), execution_id: each.held.id }));
   await tx.run(sql`
     insert into execution_attempt (
       execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
@@ -178,6 +162,25 @@ export async function recordAttempts(tx: Tx, ended: readonly EndedAttempt[]): Pr
       size_class integer, timeout_ms bigint, exit_code integer, user_ms bigint, system_ms bigint,
       peak_memory_bytes bigint)
   `);
+}
+
+function attemptRow({ held, finishedAt, outcome, message, exitCode, usage }: EndedAttempt) {
+  return {
+    attempt: held.attempt,
+    epoch: held.epoch,
+    worker: held.worker,
+    leased_at: held.leasedAt,
+    started_at: held.startedAt,
+    finished_at: finishedAt,
+    outcome,
+    message,
+    size_class: held.workerSizeClass,
+    timeout_ms: held.timeoutMs,
+    exit_code: exitCode,
+    user_ms: usage?.userMs,
+    system_ms: usage?.systemMs,
+    peak_memory_bytes: usage?.peakMemoryBytes,
+  };
 }
 
 /** Puts held executions back into the queue, at the place that they had. */
@@ -213,7 +216,7 @@ export async function finishHeld(
     finished_at: each.finishedAt,
     outcome: each.outcome,
     exit_code: each.exitCode,
-    result: each.result === undefined ? undefined : Buffer.from(each.result).toString("hex"),
+    result: hexOf(each.result),
     message: each.message,
     missing_inputs: each.missingInputs.map(digestKey),
     user_ms: each.usage?.userMs,
@@ -237,6 +240,68 @@ export async function finishHeld(
     where execution.id = over.id and state = 'leased'
       and execution.attempt = over.attempt and execution.epoch = over.epoch
   `);
+}
+
+/**
+ * Ends held executions whose attempts are all final: `recordAttempts`, `finishHeld` and `countFinished` in one statement,
+ * which costs both sides less than three.
+ */
+export async function finishAlone(
+  tx: Tx,
+  ended: readonly EndedAttempt[],
+  finished: readonly (FinishedExecution & { readonly epoch: number })[],
+): Promise<void> {
+  const ends = new Map(finished.map((each) => [each.id, each]));
+  const rows = ended.map((attempt) => {
+    const { held } = attempt;
+    const end = ends.get(held.id);
+    return {
+      ...attemptRow(attempt),
+      id: held.id,
+      result: hexOf(end?.result),
+      missing_inputs: end?.missingInputs.map(digestKey) ?? [],
+      measured_by: attempt.usage?.measuredBy,
+    };
+  });
+  await tx.run(sql`
+    with ended as (
+      select * from json_to_recordset(${JSON.stringify(rows)}::json) as ended (
+        id uuid, attempt integer, epoch bigint, worker text, leased_at timestamptz,
+        started_at timestamptz, finished_at timestamptz, outcome text, message text,
+        size_class integer, timeout_ms bigint, exit_code integer, user_ms bigint, system_ms bigint,
+        peak_memory_bytes bigint, result text, missing_inputs text[], measured_by text)
+    ),
+    recorded as (
+      insert into execution_attempt (
+        execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
+        size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes)
+      select id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
+        size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes
+      from ended
+    ),
+    counted as (
+      update worker set finished_count = finished_count + more.count
+      from (
+        -- In the order of all who lock several, so that nobody waits in a circle.
+        select name, (select count(*) from ended where ended.worker = name) as count
+        from worker where name = any(array(select worker from ended)) order by name for no key update
+      ) as more
+      where worker.name = more.name
+    )
+    update execution
+    set state = 'finished', leased_until = null, finished_at = ended.finished_at,
+        started_at = coalesce(execution.started_at, ended.started_at),
+        outcome = ended.outcome, exit_code = ended.exit_code, result = decode(ended.result, 'hex'), message = ended.message,
+        missing_inputs = ended.missing_inputs, user_ms = ended.user_ms, system_ms = ended.system_ms,
+        peak_memory_bytes = ended.peak_memory_bytes, measured_by = ended.measured_by
+    from ended
+    where execution.id = ended.id and state = 'leased'
+      and execution.attempt = ended.attempt and execution.epoch = ended.epoch
+  `);
+}
+
+function hexOf(bytes: Uint8Array | undefined): string | undefined {
+  return bytes === undefined ? undefined : Buffer.from(bytes).toString("hex");
 }
 
 /** Returns expired leases, oldest first. */

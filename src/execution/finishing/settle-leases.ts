@@ -13,6 +13,7 @@ import { recordDecisions } from "../sizing/size-decision.store.ts";
 import { decideEndings, type EndingLease, type Verdict } from "./decide-endings.ts";
 import {
   assumeHeld,
+  finishAlone,
   finishHeld,
   type HeldRow,
   lockLeased,
@@ -64,10 +65,13 @@ export async function settleLeases(
     decideEndings(endings, locked, rules);
   const again = [...requeued, ...returned, ...resized.map(({ held }) => held)];
   const isAlone = served?.length === 0 && again.length === 0 && background.length === 0;
+  // The attempts are those of the finished ones.
+  const isPlain = finished.length > 0 && again.length === 0 && rules.isTakenOver !== true;
   // The next step of a graph may concern thousands of jobs.
   await (isAlone ? preferKnownPlans(tx) : chooseByValues(tx));
   const stored = [
-    ...(attempts.length > 0 ? [recordAttempts(tx, attempts)] : []),
+    ...(isPlain ? [finishAlone(tx, attempts, finished)] : []),
+    ...(attempts.length > 0 && !isPlain ? [recordAttempts(tx, attempts)] : []),
     ...(requeued.length > 0 ? [requeueHeld(tx, requeued, true)] : []),
     ...(resized.length > 0
       ? [
@@ -82,7 +86,7 @@ export async function settleLeases(
       ? [dropAttemptLogs(tx, returned), requeueHeld(tx, returned, false)]
       : []),
     ...(again.length > 0 ? [notifyQueue(tx)] : []),
-    ...(finished.length > 0
+    ...(finished.length > 0 && !isPlain
       ? [
           finishHeld(tx, finished),
           ...(rules.isTakenOver ? [] : [countFinished(tx, countByWorker(finished))]),
