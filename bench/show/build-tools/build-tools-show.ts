@@ -1,4 +1,5 @@
 import type { Show } from "../row.ts";
+import { actionCpu } from "./action-cpu.ts";
 import { bazelMeasurements } from "./bazel-measurements.ts";
 import { bytesOverGrpc } from "./bytes.ts";
 import { conformance } from "./conformance.ts";
@@ -7,6 +8,8 @@ import { hostile } from "./hostile.ts";
 import { httpCacheSpeed } from "./http-cache-speed.ts";
 import { httpCaches } from "./http-caches.ts";
 import { noOpActions } from "./no-op-actions.ts";
+import { restarts } from "./restarts.ts";
+import { smallGenrules } from "./small-genrules.ts";
 
 /** Remote execution and caches for existing build tools. */
 export const buildToolsShow: Show = {
@@ -18,6 +21,9 @@ export const buildToolsShow: Show = {
     httpCacheSpeed,
     goProject,
     noOpActions,
+    actionCpu,
+    smallGenrules,
+    restarts,
     bytesOverGrpc,
     hostile,
   ],

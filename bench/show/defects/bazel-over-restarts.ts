@@ -4,7 +4,8 @@ import { startFarm } from "../../../test/support/farm.ts";
 import type { Row } from "../row.ts";
 
 const rounds = 10;
-const leaves = 40;
+/** The actions of a build, of 0.4 s each. */
+export const leaves = 40;
 
 /** Four slots, and actions so long that the server dies while some run. */
 const targets = `
@@ -23,6 +24,32 @@ genrule(
 )
 `;
 
+/** A workspace for `failureOfBuild`; each change of `restarts/round.txt` makes all its actions new. */
+export function restartsWorkspace() {
+  return bazelWorkspace({ "restarts/BUILD": targets, "restarts/round.txt": "" });
+}
+
+/** Builds with the default retries, and calls `disturb` after a third of the actions. Returns the first error. */
+export async function failureOfBuild(
+  bazel: Bazel,
+  url: string,
+  disturb: () => Promise<void>,
+): Promise<string | undefined> {
+  const build = bazel.start(
+    "build",
+    "//restarts:root",
+    "--config=farm",
+    "--jobs=16",
+    `--remote_executor=${url.replace("http:", "grpc:")}`,
+    "--remote_instance_name=restarts",
+    "--show_progress_rate_limit=0.05",
+  );
+  await build.note((line) => Number(/^\[(\d+) \//.exec(line)?.[1] ?? 0) > leaves / 3);
+  await disturb();
+  const { code, stderr } = await build.finished;
+  return code === 0 ? undefined : (/ERROR.*$/m.exec(stderr)?.[0] ?? `exit code ${code}`);
+}
+
 /**
  * Kills the server under builds of Bazel with its default retries, and starts it again at once.
  *
@@ -30,10 +57,7 @@ genrule(
  */
 export async function bazelOverRestarts(): Promise<Row[]> {
   if (bazelNeed.missing !== undefined) throw new Error(bazelNeed.missing);
-  const [farm, workspace] = await Promise.all([
-    startFarm({ workers: 2 }),
-    bazelWorkspace({ "restarts/BUILD": targets, "restarts/round.txt": "" }),
-  ]);
+  const [farm, workspace] = await Promise.all([startFarm({ workers: 2 }), restartsWorkspace()]);
   let bazel: Bazel | undefined;
   const readyAfterMs: number[] = [];
   const failures: string[] = [];
@@ -42,22 +66,13 @@ export async function bazelOverRestarts(): Promise<Row[]> {
     await bazel.run("build", "--nobuild", "//restarts:root");
     for (let round = 0; round < rounds; round++) {
       await workspace.write("restarts/round.txt", `${round}\n`);
-      const build = bazel.start(
-        "build",
-        "//restarts:root",
-        "--config=farm",
-        "--jobs=16",
-        `--remote_executor=${farm.url.replace("http:", "grpc:")}`,
-        "--remote_instance_name=restarts",
-        "--show_progress_rate_limit=0.05",
-      );
-      await build.note((line) => Number(/^\[(\d+) \//.exec(line)?.[1] ?? 0) > leaves / 3);
-      farm.server.signal("SIGKILL");
-      const killedMs = performance.now();
-      await farm.restartServer();
-      readyAfterMs.push(performance.now() - killedMs);
-      const { code, stderr } = await build.finished;
-      if (code !== 0) failures.push(/ERROR.*$/m.exec(stderr)?.[0] ?? `exit code ${code}`);
+      const failure = await failureOfBuild(bazel, farm.url, async () => {
+        farm.server.signal("SIGKILL");
+        const killedMs = performance.now();
+        await farm.restartServer();
+        readyAfterMs.push(performance.now() - killedMs);
+      });
+      if (failure !== undefined) failures.push(failure);
     }
   } finally {
     await bazel?.close();
