@@ -20,8 +20,8 @@ interface PendingConnection {
  * They take turns with other long work, all together as one owner: a client that opens a thousand connections in a
  * second delays other new connections, but hardly the existing ones.
  *
- * A turn is for one connection, or for more when it comes late, because the machine is busy: otherwise the thousands of
- * workers of a farm could not connect within the time that they wait.
+ * A turn is for one connection, or for more when it comes late because the machine is busy: so new connections keep their
+ * quarter of the time.
  */
 export class PendingConnections {
   readonly #waiting: PendingConnection[] = [];
