@@ -37,7 +37,8 @@ const programs = {
   rclone: ({ top, objects, port, accessKeyId, secretAccessKey }: Place) => [
     "serve",
     "s3",
-    "--dir-cache-time=0s",
+    // With 0s, a directory is out of date as soon as it is read, and Rclone may read it for seconds, again and again.
+    "--dir-cache-time=1ms",
     `--addr=127.0.0.1:${port}`,
     `--auth-key=${accessKeyId},${secretAccessKey}`,
     `--config=${join(top, "rclone.conf")}`,
