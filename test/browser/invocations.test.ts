@@ -6,6 +6,14 @@ import { farmInBrowser } from "./farm-in-browser.ts";
 
 const { farm, server, open } = await farmInBrowser(madeUpFarm(new Date()));
 
+let made = 0;
+
+/** An id that no invocation has, also when a failed test is tried again. */
+function newId(name: string): string {
+  made += 1;
+  return `${name}-${made}`;
+}
+
 test.each([
   ["/invocations", "Invocations"],
   ["/invocations/failed-one", "bazel test //lib/... //app:all"],
@@ -26,19 +34,20 @@ test.each([
 
 test("the page of a failed build opens with its failed actions and the end of their output", async () => {
   const startedAt = new Date().toISOString();
-  const actions = madeUpActions("broken-one", startedAt, 130);
-  farm.invocations.push(madeUpInvocation("broken-one", startedAt, {}, actions));
+  const id = newId("broken");
+  const actions = madeUpActions(id, startedAt, 130);
+  farm.invocations.push(madeUpInvocation(id, startedAt, {}, actions));
   const failed = actions.find(({ state }) => state === "failed");
   const log = `${failed?.executionId} stderr`;
   farm.append("executions", log, 1, "cc a.cc\na.cc:1:2: error: no\n", true);
-  const { page, faults } = await open("/invocations/broken-one");
+  const { page, faults } = await open(`/invocations/${id}`);
   const section = page.getByRole("region", { name: "What failed" });
 
   expect(await section.locator("mark").textContent()).toBe("a.cc:1:2: error: no\n");
   expect(await section.getByText(failed?.target ?? "").count()).toBe(1);
   await section.getByRole("link", { name: "Open execution" }).click();
-  await page.waitForURL("**/executions/*");
-  // The page of the execution opens with the same, and says what changed.
+  // The page of the execution opens with the same, and says what changed. Its address is there before its content.
+  await page.getByRole("heading", { level: 1, name: failed?.target ?? "" }).waitFor();
   expect(await section.locator("mark").textContent()).toBe("a.cc:1:2: error: no\n");
   await section.getByText("What changed since it last succeeded").click();
   await section.getByRole("listitem").filter({ hasText: "lib/store/new.h" }).waitFor();
@@ -59,7 +68,7 @@ test("the list shows a new invocation automatically, and older ones after a clic
   await page.getByRole("button", { name: "Load older invocations" }).click();
   await rows.nth(60).waitFor();
   farm.invocations.push(
-    madeUpInvocation("brand-new", new Date().toISOString(), { project: "new" }),
+    madeUpInvocation(newId("new"), new Date().toISOString(), { project: "new" }),
   );
   // Lists of several pages are fetched again at an interval, which the test skips.
   await page.clock.fastForward("01:00");
@@ -174,9 +183,10 @@ test("tests are shown with their attempts and logs, failed ones first", async ()
 });
 
 test("without build events, targets and tests come from the actions", async () => {
-  const one = madeUpInvocation("recc-2", new Date().toISOString(), { build: null, events: null });
+  const id = newId("recc");
+  const one = madeUpInvocation(id, new Date().toISOString(), { build: null, events: null });
   farm.invocations.push(one);
-  const { page, faults } = await open("/invocations/recc-2?view=targets");
+  const { page, faults } = await open(`/invocations/${id}?view=targets`);
   const targets = page.locator(".targets > li");
   await page.getByText(/^60 targets, each with its states/).waitFor();
   const box = page.getByRole("searchbox", { name: "Filter targets" });
@@ -205,7 +215,8 @@ test("the tool's output is shown as text, with its colors and without its script
 
 test("misleading or very long names do not break a page", async () => {
   const evil = `\u202Egpj.exe \u001b[31m<b>x</b> ${"W".repeat(2_000)}`;
-  const one = madeUpInvocation("evil-one", new Date().toISOString(), {
+  const id = newId("evil");
+  const one = madeUpInvocation(id, new Date().toISOString(), {
     tool: { name: evil, version: evil },
     principal: evil,
     build: null,
@@ -215,7 +226,7 @@ test("misleading or very long names do not break a page", async () => {
     ...one,
     actions: one.actions.map((action) => ({ ...action, target: evil, mnemonic: evil })),
   });
-  const { page, faults } = await open("/invocations/evil-one?view=actions&hits=shown");
+  const { page, faults } = await open(`/invocations/${id}?view=actions&hits=shown`);
 
   const title = page.getByRole("heading", { level: 1 });
   await page.locator(".action-row").first().waitFor();
