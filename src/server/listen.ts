@@ -102,7 +102,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     port.listen(options.port, host, resolve);
   });
   const taken = (port.address() as AddressInfo).port;
-  answer = getRequestListener(options.app(taken).fetch, { overrideGlobalObjects: false });
+  answer = getRequestListener(options.app(taken).fetch, {
+    overrideGlobalObjects: false,
+    // Requests of HTTP/1.0 need no Host: HAProxy checks the health of a server by such requests. Node refuses requests of
+    // HTTP/1.1 without it.
+    hostname: "localhost",
+  });
 
   return {
     port: taken,
