@@ -29,7 +29,10 @@ export function restartsWorkspace() {
   return bazelWorkspace({ "restarts/BUILD": targets, "restarts/round.txt": "" });
 }
 
-/** Builds with the default retries, and calls `disturb` after a third of the actions. Returns the first error. */
+/**
+ * Builds with the default retries, and calls `disturb` after a third of the actions, if the build gets there. Returns the
+ * first error.
+ */
 export async function failureOfBuild(
   bazel: Bazel,
   url: string,
@@ -44,8 +47,13 @@ export async function failureOfBuild(
     "--remote_instance_name=restarts",
     "--show_progress_rate_limit=0.05",
   );
-  await build.note((line) => Number(/^\[(\d+) \//.exec(line)?.[1] ?? 0) > leaves / 3);
-  await disturb();
+  const isAThirdDone = (line: string) => Number(/^\[(\d+) \//.exec(line)?.[1] ?? 0) > leaves / 3;
+  // A build that ends before counts as failed, with its own error.
+  const isRunning = await build.note(isAThirdDone).then(
+    () => true,
+    () => false,
+  );
+  if (isRunning) await disturb();
   const { code, stderr } = await build.finished;
   return code === 0 ? undefined : (/ERROR.*$/m.exec(stderr)?.[0] ?? `exit code ${code}`);
 }
