@@ -1,5 +1,5 @@
 import { open, rm } from "node:fs/promises";
-import type { BlobReceiver } from "#images/registry-client.ts";
+import type { BlobReceiver } from "#images/blob-progress.ts";
 
 /** Writes a blob to a new file. */
 export async function blobFile(path: string): Promise<BlobReceiver<void>> {

@@ -1,4 +1,4 @@
-import type { BlobReceiver } from "#images/registry-client.ts";
+import type { BlobReceiver } from "#images/blob-progress.ts";
 import type { LayerIndex } from "./layer-index.ts";
 import { type LayerLimits, readLayer } from "./read-layer.ts";
 
