@@ -3,10 +3,12 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { Fault } from "#core/fault.ts";
+import type { BlobReceiver } from "#images/blob-progress.ts";
 import type { Descriptor } from "#images/image-manifest.ts";
 import { type ImageReference, imageName } from "#images/image-reference.ts";
-import type { BlobReceiver, DescribedImage, RegistryClient } from "#images/registry-client.ts";
+import type { DescribedImage, RegistryClient } from "#images/registry-client.ts";
 import { removeTree } from "#machine/remove-tree.ts";
+import { writeDurably } from "#machine/write-durably.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
 import type { InUseMarks } from "./in-use-marks.ts";
 import type { LayerIndex } from "./layer-index.ts";
@@ -223,7 +225,8 @@ export class ImagePulls {
     try {
       await mkdir(directory, { mode: 0o700 });
       await writeRoot(tree, join(directory, "root"), fileOf);
-      await writeFile(join(directory, "image.json"), JSON.stringify(facts));
+      // After a power loss, a renamed image must not have an empty file: every action in it would fail.
+      await writeDurably(join(directory, "image.json"), JSON.stringify(facts));
       await putInPlace(directory, this.#files.root(key));
     } finally {
       await removeTree(directory);
