@@ -49,6 +49,7 @@ test("registers the properties of the machine", async () => {
     "images",
     "inputs",
     "isolation",
+    "job starter",
     "job user",
     "limits",
     "mounts",

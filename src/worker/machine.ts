@@ -100,8 +100,10 @@ export async function openMachine(
   const wantsUsers = settings.registries.trim() !== "";
   const { shell, why: whyShell, oneUser } = await chooseShell(settings.path, wantsUsers);
   const slots = await openSlots(settings);
-  const starter = await ProgramStarter.open(shell, toolPath(settings.path), runDir);
+  let starter: ProgramStarter | undefined;
   try {
+    const starting = await ProgramStarter.open(shell, toolPath(settings.path), runDir);
+    starter = starting.starter;
     const [roots, sandbox, limits] = [
       await chooseInputRoots(shell, layers, local, runDir),
       await chooseSandbox(shell, settings, runDir),
@@ -153,6 +155,7 @@ export async function openMachine(
             ? images.text
             : `${images.text}; ${furtherUsersText(furtherUsers)}`,
         mounts: explained(shell.kind, whyShell),
+        "job starter": explained(starter === undefined ? "Node" : "native", starting.why),
         isolation: isolationText(defences),
         "not stopped": notStoppedText(defences),
       },

@@ -17,7 +17,7 @@ const compiled: Need = {
 async function open() {
   const runDir = mkdtempSync(join(tmpdir(), "grange-starter-"));
   const shell = await startHelperShell("plain", searchPath);
-  const starter = await ProgramStarter.open(shell, searchPath, runDir);
+  const { starter, why } = await ProgramStarter.open(shell, searchPath, runDir);
   onTestFinished(async () => {
     await starter?.stop();
     await shell.stop();
@@ -26,7 +26,7 @@ async function open() {
   const run = (script: string, more: Partial<StartRequest> & { readonly last?: string } = {}) => {
     const { last = "", ...others } = more;
     const argv = ["/bin/sh", "-c", script, "sh", last];
-    if (starter === undefined) throw new Error("it does not work here");
+    if (starter === undefined) throw new Error(`it does not work here: ${why}`);
     return starter.start({ stdout: "", stderr: "", groups: [], argv, ...others });
   };
   return { runDir, shell, starter, run };
@@ -111,4 +111,14 @@ test("when its process is killed, running programs count as lost, and the next o
 
   await expect(exited).rejects.toThrow("has ended");
   expect(await (await run("exit 7")).exited).toBe(7 << 8);
+});
+
+test("where it does not work, it says why", async (context) => {
+  skipWithout(context, compiled);
+  const { shell, runDir } = await open();
+  const other = mkdtempSync(join(runDir, "other-"));
+
+  const chosen = await ProgramStarter.open(shell, "/no/such/directory", other);
+
+  expect(chosen).toEqual({ starter: undefined, why: "sh is not in the path" });
 });

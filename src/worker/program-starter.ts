@@ -27,6 +27,15 @@ interface StartedProgram {
   readonly exited: Promise<number>;
 }
 
+/** A starter, or why there is none. */
+type StarterChoice =
+  | { readonly starter: ProgramStarter; readonly why: "" }
+  | { readonly starter: undefined; readonly why: string };
+
+function without(why: string): StarterChoice {
+  return { starter: undefined, why };
+}
+
 /** The name of its program in a worker's directory. */
 export const starterName = "starter";
 
@@ -52,32 +61,36 @@ export class ProgramStarter {
     this.#program = program;
   }
 
-  /** Undefined where it does not work. Node starts the programs then. */
+  /** Tries it. Node starts the programs where it does not work. */
   static async open(
     shell: HelperShell,
     searchPath: string,
     runDir: string,
-  ): Promise<ProgramStarter | undefined> {
+  ): Promise<StarterChoice> {
     const bytes = nativeProgram("starter", process.arch);
-    if (bytes === undefined) return undefined;
+    if (bytes === undefined) return without(`there is no machine code for ${process.arch}`);
     const program = join(runDir, starterName);
     await writeFile(program, bytes, { mode: 0o755 });
     const starter = new ProgramStarter(shell, searchPath, program);
     const sh = starter.pathOf("sh");
+    let why = "sh is not in the path";
     for (let attempt = 0; sh !== undefined; attempt++) {
       try {
         const trial = { stdout: "", stderr: "", groups: [], argv: [sh, "-c", "exit 42"] };
         const { exited } = await starter.start(trial);
-        if ((await exited) === 42 << 8) return starter;
+        const status = await exited;
+        if (status === 42 << 8) return { starter, why: "" };
+        why = `a trial ended with status ${status}`;
         break;
-      } catch {
+      } catch (reason) {
+        why = messageOf(reason);
         // A process that was being started while the file was written keeps it open until its exec.
         if (attempt === mostAttempts) break;
         await rest(1 + attempt);
       }
     }
     await starter.stop();
-    return undefined;
+    return without(why);
   }
 
   /** Returns the absolute path of a program; undefined when it is not in the search path. */
