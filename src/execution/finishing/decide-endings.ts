@@ -21,12 +21,13 @@ export interface EndingLease {
   readonly exitCode?: number | undefined;
   /** When the report of its end arrived. */
   readonly reportedAt?: Date | undefined;
-  /** The start of the process by the worker's clock; used when no start was reported before. */
+  /** The start of the action's process by the worker's clock; used when no start was reported before. */
   readonly startedAt?: Date | undefined;
   /** A serialised REv2 ActionResult. */
   readonly result?: Uint8Array | undefined;
   readonly usage?: Usage | undefined;
   readonly message?: string | undefined;
+  /** Input blobs that could not be found; they end the execution at once. */
   readonly missingInputs?: readonly Digest[] | undefined;
   /** Decides whether another size class is tried; without it, no other class is tried. */
   readonly learner?: Learner | undefined;

@@ -1,28 +1,12 @@
-import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
+import { type DigestFunction, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { ExecutionId, Outcome } from "../execution.ts";
-import type { Lease, WorkerProcess } from "../leasing/lease.ts";
 import type { QueueHooks } from "../queue-hooks.ts";
 import type { EndingLease } from "./decide-endings.ts";
-import type { Usage } from "./finished-execution.ts";
 
-/** A worker's report of the end of a lease. */
-export interface FinishReport {
-  readonly lease: Lease;
-  /** The process that reports; not compared with the holder of the lease when absent. */
-  readonly by?: WorkerProcess | undefined;
+/** A worker's report of the end of a lease, before it is checked. */
+export interface FinishReport extends Omit<EndingLease, "end" | "learner"> {
   readonly outcome: Exclude<Outcome, "worker_lost">;
-  readonly exitCode?: number | undefined;
-  /** When the report arrived. */
-  readonly reportedAt?: Date | undefined;
-  /** The start of its process. Absent for a process that ended before its start was reported. */
-  readonly startedAt?: Date | undefined;
-  /** A serialised REv2 ActionResult. */
-  readonly result?: Uint8Array | undefined;
-  readonly usage?: Usage | undefined;
-  readonly message?: string | undefined;
-  /** Input blobs that could not be found; they end the execution at once. */
-  readonly missingInputs?: readonly Digest[] | undefined;
   /** The function of the digests in the result; SHA-256 when absent. */
   readonly digestFunction?: DigestFunction | undefined;
 }

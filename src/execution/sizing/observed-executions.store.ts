@@ -4,18 +4,10 @@ import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { greatestSizeClass } from "../claiming/is-served-by.ts";
-import { ExecutionId, Outcome } from "../execution.ts";
+import { ExecutionId } from "../execution.ts";
+import { AttemptRow } from "./size-decision.store.ts";
 
-const EndedRun = z.object({
-  sizeClass: z.number(),
-  outcome: Outcome,
-  durationMs: z.number(),
-  timeoutMs: z.number(),
-  exitCode: z.number().nullable(),
-  cpuMs: z.number().nullable(),
-  peakMemoryBytes: z.number().nullable(),
-  endedAt: z.coerce.date(),
-});
+const EndedRun = AttemptRow.extend({ endedAt: z.coerce.date() });
 
 const Row = z.object({
   id: ExecutionId,

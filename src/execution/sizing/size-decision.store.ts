@@ -102,7 +102,8 @@ const Facts = z.object({
   requestedTimeoutMs: z.number(),
 });
 
-const AttemptRow = z.object({
+/** An attempt that has ended, with what a learner needs to know of it. */
+export const AttemptRow = z.object({
   sizeClass: z.number(),
   outcome: Outcome,
   durationMs: z.number(),
