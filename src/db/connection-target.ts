@@ -62,7 +62,7 @@ interface ReplicaUrl {
  */
 export function replicasOf(url: string): readonly ReplicaUrl[] {
   const [, scheme = "", user = "", authority = "", rest = ""] = urlWithHosts.exec(url) ?? [];
-  // Each URL names one server, which is asked whether it is a standby.
+  // Each URL names one server, and the connection finds out whether it is a standby.
   const plain = rest.replace(
     /([?&])target_session_attrs=[^&]*(&|$)/,
     (_, before: string, after: string) => (after === "&" ? before : ""),

@@ -60,10 +60,10 @@ test(
     const db = openPostgres({ url: pooler.url, poolSize: 2 });
     try {
       await requireOwnConnections(() => requestedConnection(pooler.url));
-      const heard = new Promise((resolve) => void db.listen("told", resolve));
-      await db.listen("told", () => {});
+      const heard = new Promise((resolve) => void db.listen("notices", resolve));
+      await db.listen("notices", () => {});
       for (let n = 0; n < 3; n++)
-        await db.transaction((tx) => tx.run(sql`select pg_notify('told', ${`call ${n}`})`));
+        await db.transaction((tx) => tx.run(sql`select pg_notify('notices', ${`call ${n}`})`));
 
       expect(await heard).toBe("call 0");
     } finally {

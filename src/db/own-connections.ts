@@ -15,8 +15,8 @@ interface RequestedConnection {
 /** PgBouncer's code for `begin` with pool_mode = statement, and other poolers' for what they do not support. */
 const protocolViolation = "08P01";
 
-/** How often a connection is asked again: other clients of the pooler may hold its backend at the first time. */
-const mostAsked = 5;
+/** The first check may miss a pooler: its other clients may hold the backend at that moment. */
+const mostAttempts = 5;
 
 /**
  * Throws `failed_precondition` when a connection pooler shares connections between transactions, as PgBouncer does in
@@ -38,7 +38,7 @@ export async function requireOwnConnections(
     const one = await opening();
     const own = await one.backend();
     if ((await (await opening()).backendOfTransaction()) === own) throw shared();
-    for (let asked = 0; asked < mostAsked; asked++)
+    for (let attempt = 0; attempt < mostAttempts; attempt++)
       if ((await one.backend()) !== own) throw shared();
   } catch (reason) {
     const refusesTransactions = (reason as { code?: unknown } | undefined)?.code;

@@ -46,8 +46,8 @@ test.each(everyPage)(
     expect(await axeFindings(page)).toEqual([]);
     // Those above the limit, by name. Browsers without a window request no icon. On a slow machine, some pages request
     // something again before axe has finished.
-    const asked = [...new Set(requests)].filter((url) => !url.endsWith("/favicon.svg"));
-    expect(asked.slice(mostRequests - 1)).toEqual([]);
+    const requested = [...new Set(requests)].filter((url) => !url.endsWith("/favicon.svg"));
+    expect(requested.slice(mostRequests - 1)).toEqual([]);
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 800 });
     expect(await axeFindings(page)).toEqual([]);

@@ -55,7 +55,7 @@ export async function prepareWork(
     })),
   );
   const work: Work[] = [];
-  let room = mostBytesPerAnswer;
+  let bytesLeft = mostBytesPerAnswer;
   for (const { each, found } of read) {
     if (found.kind === "missing") {
       await queue.finish({
@@ -79,9 +79,9 @@ export async function prepareWork(
           0,
         );
       const size = action.byteLength + command.byteLength + secretBytes + 256;
-      if (work.length > 0 && size > room) await queue.release([each.lease]);
+      if (work.length > 0 && size > bytesLeft) await queue.release([each.lease]);
       else {
-        room -= size;
+        bytesLeft -= size;
         work.push({
           lease: leaseMessage(each.lease),
           actionDigest: toDigestMessage(each.actionDigest),

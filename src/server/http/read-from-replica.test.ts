@@ -26,26 +26,26 @@ const primary = { name: "primary" } as unknown as Db;
 const replica = { name: "replica" } as unknown as Db;
 
 function reading(chosen: Db | undefined) {
-  const asked: number[] = [];
+  const requestedAges: number[] = [];
   const it: Reading = {
     primary,
     replicas: {
       choose(maxAgeMs) {
-        asked.push(maxAgeMs);
+        requestedAges.push(maxAgeMs);
         return chosen;
       },
     },
     reads: { replica: 0, primary: 0, repeated: 0 },
   };
-  return { it, asked };
+  return { it, requestedAges };
 }
 
 test("the newest answer is read from the primary without a look at the replicas", async () => {
-  const { it, asked } = reading(replica);
+  const { it, requestedAges } = reading(replica);
 
   expect(await readFromReplica(it, 0, (db) => db)).toBe(primary);
 
-  expect(asked).toEqual([]);
+  expect(requestedAges).toEqual([]);
 });
 
 test("an older one is read from a replica, or from the primary when none is recent enough", async () => {
@@ -55,7 +55,7 @@ test("an older one is read from a replica, or from the primary when none is rece
   expect(await readFromReplica(some.it, 5_000, (db) => db)).toBe(replica);
   expect(await readFromReplica(none.it, 5_000, (db) => db)).toBe(primary);
 
-  expect(some.asked).toEqual([5_000]);
+  expect(some.requestedAges).toEqual([5_000]);
   expect(some.it.reads).toEqual({ replica: 1, primary: 0, repeated: 0 });
   expect(none.it.reads).toEqual({ replica: 0, primary: 1, repeated: 0 });
 });
