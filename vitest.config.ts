@@ -7,11 +7,15 @@ import { LongFilesFirst } from "./test/support/long-files-first.ts";
 /** Named by each project: named above them, too, it would be run once more. */
 const globalSetup = ["test/support/global-setup.ts"];
 
-/** What runs in the checkout itself. */
+/**
+ * What runs in the checkout itself.
+ *
+ * Modules keep no state outside what they open, so one process runs many files: imports were most of the time of the first
+ * project, and a sixth of the second.
+ */
 const inCheckout = {
-  // Modules keep no state outside what they open, so one process may run many files: most of their time was imports.
   modules: { include: ["src/**/*.test.ts", "web/**/*.test.ts"], isolate: false, globalSetup },
-  whole: { include: ["test/**/*.test.ts"], globalSetup },
+  whole: { include: ["test/**/*.test.ts"], isolate: false, globalSetup },
 };
 
 export default defineConfig({
