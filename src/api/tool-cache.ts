@@ -4,14 +4,15 @@ const Count = z.number().int().nonnegative();
 
 /**
  * The tools whose caches are served over HTTP, each with its own protocol. `results`: build systems that use the
- * granary's protocol. `gocache`: Go, by `grange gocacheprog`. `remote-asset`: content of the Remote
- * Asset API, over gRPC only.
+ * granary's protocol. `maven`: Maven's build cache extension. `gocache`: Go, by `grange gocacheprog`.
+ * `remote-asset`: content of the Remote Asset API, over gRPC only.
  */
 export const CacheTool = z.enum([
   "bazel",
   "ccache",
   "sccache",
   "gradle",
+  "maven",
   "turborepo",
   "nx",
   "gocache",

@@ -4,6 +4,7 @@ import { bazelRules } from "./bazel-rules.ts";
 import { ccacheRules } from "./ccache-rules.ts";
 import { goRules } from "./go-rules.ts";
 import { gradleRules } from "./gradle-rules.ts";
+import { mavenRules } from "./maven-rules.ts";
 import { namedRules } from "./named-rules.ts";
 import { nxRules } from "./nx-rules.ts";
 import { sccacheRules } from "./sccache-rules.ts";
@@ -15,6 +16,7 @@ export const rulesOf: Readonly<Record<CacheTool, ToolRules>> = {
   ccache: ccacheRules,
   sccache: sccacheRules,
   gradle: gradleRules,
+  maven: mavenRules,
   turborepo: turborepoRules,
   nx: nxRules,
   gocache: goRules,

@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { InvocationActions, InvocationDetail } from "#api/invocation.ts";
 import { ToolCaches } from "#api/tool-cache.ts";
@@ -14,10 +14,12 @@ import { type RecipeName, recipes } from "../../web/pages/connect/recipes.ts";
 import { type Farm, grange, startFarm } from "../support/farm.ts";
 import { goNeed } from "../support/needs/go-need.ts";
 import { ccache, gradle } from "../support/needs/machine-needs.ts";
+import { mavenInstallation, mavenNeed } from "../support/needs/maven-need.ts";
 import { needs } from "../support/needs/needs.ts";
 import { type Bazel, bazelNeed, startBazel } from "./bazel.ts";
 import { shortLived } from "./bazel-toolchains.ts";
 import { goEnvironment, goModule } from "./caches/go.ts";
+import { maven } from "./caches/maven.ts";
 
 let farm: Farm;
 let folder: string;
@@ -233,4 +235,32 @@ test("with the lines for Gradle, two builds share a task", { ...needs(gradle) },
   await rm(join(place, ".gradle"), { recursive: true });
 
   expect(build(join(place, "second"))).toMatch(/:compileJava FROM-CACHE/);
+});
+
+test("with the lines for Maven, two builds share their modules", needs(mavenNeed), async () => {
+  const place = join(folder, "maven");
+  const project = join(place, "project");
+  await maven.prepare(project);
+  const [extensions = "", config = "", shell = ""] = linesFor("maven", "team/app");
+  await writeFile(join(project, ".mvn/extensions.xml"), extensions);
+  await writeFile(join(project, ".mvn/maven.config"), config);
+  const { program = "", repository = "" } = mavenInstallation ?? {};
+  const buildOn = async (machine: string) => {
+    for (const name of ["one", "two"])
+      await rm(join(project, name, "target"), { recursive: true, force: true });
+    const local = join(place, machine);
+    return execFileSync("/bin/sh", ["-ec", shell], {
+      cwd: project,
+      env: {
+        ...process.env,
+        PATH: `${dirname(program)}:${process.env["PATH"]}`,
+        MAVEN_ARGS: `--offline -Dmaven.repo.local=${repository} -Dmaven.build.cache.location=${local}`,
+        MAVEN_OPTS: shortLived.join(" "),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    }).toString();
+  };
+
+  expect(await buildOn("first")).not.toContain("Found cached build");
+  expect((await buildOn("second")).match(/Found cached build/g)).toHaveLength(2);
 });

@@ -11,7 +11,7 @@ const rotten = "one byte of every value changed on the farm's disk";
 
 /** Real build tools on the farm's HTTP caches: all entries are found again, and no event breaks a build. */
 export const httpCaches: Measurement = {
-  title: "HTTP caches of ccache, sccache, Go, Gradle, Turborepo and Nx",
+  title: "HTTP caches of ccache, sccache, Go, Gradle, Maven, Turborepo and Nx",
   long: false,
   async measure() {
     const farm = await startFarm({ workers: 0 });

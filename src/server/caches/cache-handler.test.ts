@@ -36,6 +36,7 @@ const places: readonly (readonly [CacheTool, string, number])[] = [
   ["ccache", "/ccache/b1/0ahtgqjq8d5k1", 200],
   ["sccache", `/sccache/1/0/7/${"a".repeat(64)}`, 201],
   ["gradle", "/gradle/0123456789abcdef0123456789abcdef", 200],
+  ["maven", "/maven/v1.1/org.example/app/7f505e0672e2020e/app.jar", 200],
   ["turborepo", "/turborepo/v8/artifacts/64f2b4644d820f0f?slug=farm", 202],
   ["nx", "/nx/v1/cache/10485745323157372248", 200],
   ["gocache", `/gocache/${"b".repeat(64)}`, 200],

@@ -66,6 +66,7 @@ const places: readonly (readonly [tool: string, path: string])[] = [
   ["ccache", "/ccache/b1/0ahtgqjq8d5k1"],
   ["sccache", `/sccache/1/0/7/${"a".repeat(64)}`],
   ["gradle", "/gradle/0123456789abcdef0123456789abcdef"],
+  ["maven", "/maven/v1.1/org.example/app/7f505e0672e2020e/app.jar"],
   ["turborepo", "/turborepo/v8/artifacts/64f2b4644d820f0f?slug=farm"],
   ["nx", "/nx/v1/cache/10485745323157372248"],
   ["dune", "/dune/v4/0123456789abcdef"],

@@ -1,6 +1,7 @@
 import { ccache } from "./ccache.ts";
 import { go } from "./go.ts";
 import { gradle } from "./gradle.ts";
+import { maven } from "./maven.ts";
 import { nx } from "./nx.ts";
 import { sccache } from "./sccache.ts";
 import type { ToolDriver } from "./tool-driver.ts";
@@ -13,6 +14,7 @@ export const testedTools: readonly ToolDriver[] = [
   ccache("bazel"),
   go,
   gradle,
+  maven,
   turborepo(false),
   turborepo(true),
   nx,

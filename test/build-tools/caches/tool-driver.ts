@@ -23,6 +23,8 @@ export interface ToolDriver {
   build(dir: string, cache: string, token: string): Promise<Build>;
   /** Whether the tool fails the build if the cache's server is not available. */
   readonly needsServer?: boolean;
+  /** Whether the tool sends its token only after a refusal, so that a wrong one does not prevent public reads. */
+  readonly readsWithoutToken?: boolean;
 }
 
 /** Returns one hash of files; "absent" for files that do not exist. */

@@ -10,7 +10,7 @@ interface CacheProtocol {
 
 const hex = (bytes: number) => randomBytes(bytes).toString("hex");
 
-/** The protocols of the eight tools. moon speaks Bazel's. */
+/** The protocols of the tools. moon speaks Bazel's. */
 export const protocols: readonly CacheProtocol[] = [
   { tool: "ccache", newPath: () => `/ccache/${hex(1)}/${hex(15)}` },
   { tool: "sccache", newPath: () => `/sccache/a/b/c/${hex(32)}` },
@@ -18,6 +18,7 @@ export const protocols: readonly CacheProtocol[] = [
   { tool: "Nx", newPath: () => `/nx/v1/cache/${BigInt(`0x${hex(8)}`)}` },
   { tool: "Go", newPath: () => `/gocache/${hex(32)}` },
   { tool: "Gradle", newPath: () => `/gradle/${hex(16)}` },
+  { tool: "Maven", newPath: () => `/maven/v1.1/org.example/app/${hex(8)}/app.jar` },
   { tool: "moon", newPath: () => `/bazel/ac/${hex(32)}` },
   { tool: "Bazel", newPath: () => `/bazel/ac/${hex(32)}` },
   { tool: "dune", newPath: () => `/dune/v4/${hex(16)}` },

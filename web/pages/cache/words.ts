@@ -8,6 +8,7 @@ export const kindWords: Readonly<Record<CacheUseKind, string>> = {
   ccache: "ccache",
   sccache: "sccache",
   gradle: "Gradle",
+  maven: "Maven",
   turborepo: "Turborepo",
   nx: "Nx",
   gocache: "Go",

@@ -129,4 +129,54 @@ export const httpCacheRecipes = {
     expect: "After `gradle clean`, tasks are FROM-CACHE. `--offline` turns the cache off.",
     seen: { cache: "gradle" },
   },
+  maven: {
+    tool: "Maven",
+    gives:
+      "A module with the same inputs is compiled, tested and packaged only once. Needs Maven 3.9 or later.",
+    lines: (farm) => [
+      {
+        where: ".mvn/extensions.xml",
+        text: joined(
+          "<extensions>",
+          "  <extension>",
+          "    <groupId>org.apache.maven.extensions</groupId>",
+          "    <artifactId>maven-build-cache-extension</artifactId>",
+          "    <version>1.2.0</version>",
+          "  </extension>",
+          "</extensions>",
+        ),
+      },
+      {
+        where: ".mvn/maven.config",
+        text: joined(
+          "-Dmaven.build.cache.remote.enabled=true",
+          "-Dmaven.build.cache.remote.save.enabled=true",
+          "-Dmaven.build.cache.remote.server.id=farm",
+          `-Dmaven.build.cache.remote.url=${cacheUrl(farm, "maven")}`,
+        ),
+      },
+      ...(farm.token === undefined
+        ? []
+        : [
+            {
+              where: "~/.m2/settings.xml",
+              text: joined(
+                "<settings>",
+                "  <servers>",
+                "    <server>",
+                "      <id>farm</id>",
+                "      <username>grange</username>",
+                `      <password>${farm.token}</password>`,
+                "    </server>",
+                "  </servers>",
+                "</settings>",
+              ),
+            },
+          ]),
+      { where: "shell", text: "mvn package\n" },
+    ],
+    expect:
+      "On a second machine, `mvn package` prints `Found cached build` and skips the plugins of each module.",
+    seen: { cache: "maven" },
+  },
 } as const satisfies Readonly<Record<string, Recipe>>;

@@ -1,0 +1,7 @@
+package example;
+
+public class One {
+  public int value() {
+    return 1;
+  }
+}

@@ -1,0 +1,7 @@
+package example;
+
+public class Two {
+  public int value() {
+    return new One().value() + 1;
+  }
+}
