@@ -12,7 +12,11 @@ import type { TcpBalancer } from "./tcp-balancer.ts";
 export const haproxyNeed = programs("HAProxy", { programs: ["haproxy"], packages: ["haproxy"] });
 
 /**
- * HAProxy 2.6 or later, for connections, round robin, with a check of `/readyz` each 200 ms.
+ * HAProxy 2.6 or later, for connections, round robin, with a check of `/readyz` each 200 ms. While no server is ready,
+ * because the database fails over, all that live get the connections: a refused connection would use up the retries of
+ * clients, and these servers wait for the database.
+ *
+ * A check has 2 s for its answer and not only the 200 ms of its period: a busy machine would lose all servers at once.
  *
  * @param address on which it listens; `url` names the loopback address
  */
@@ -27,16 +31,21 @@ export async function haproxyBalancer(address = "127.0.0.1"): Promise<TcpBalance
 defaults
   mode tcp
   timeout connect 2s
+  timeout check 2s
   timeout client 1h
   timeout server 1h
   retries 3
   option redispatch
 frontend farm
   bind ${address}:${port}
+  use_backend living if { nbsrv(servers) eq 0 }
   default_backend servers
 backend servers
   balance roundrobin
   option httpchk GET /readyz
+backend living
+  balance roundrobin
+  option httpchk GET /healthz
 `,
   );
   const program = startProgram(findProgram("haproxy") ?? "haproxy", ["-f", config, "-db"]);
@@ -51,13 +60,18 @@ backend servers
   return {
     url: `http://127.0.0.1:${port}`,
     add(url) {
-      const name = `servers/s${++added}`;
+      const name = `s${++added}`;
       names.set(url, name);
-      send(`add server ${name} ${new URL(url).host} check inter 200ms fall 1 rise 1`);
-      send(`enable health ${name}`);
-      send(`enable server ${name}`);
+      for (const backend of backends) {
+        const server = `${backend}/${name}`;
+        send(`add server ${server} ${new URL(url).host} check inter 200ms fall 1 rise 1`);
+        send(`enable health ${server}`);
+        send(`enable server ${server}`);
+      }
     },
-    remove: (url) => send(`set server ${names.get(url)} state maint`),
+    remove(url) {
+      for (const backend of backends) send(`set server ${backend}/${names.get(url)} state maint`);
+    },
     async close() {
       await sending;
       program.signal("SIGTERM");
@@ -66,6 +80,8 @@ backend servers
     },
   };
 }
+
+const backends = ["servers", "living"] as const;
 
 async function untilListening(control: string): Promise<void> {
   for (let tries = 0; tries < 500; tries++) {
