@@ -31,6 +31,11 @@ export interface ServerCall {
 export interface Method {
   /** `/package.Service/Method`. */
   readonly path: string;
+  /**
+   * Whether nobody waits for its answer: long work of other connections does not rest while it runs. For calls that
+   * idle programs make all the time.
+   */
+  readonly isBackground?: boolean;
   serve(call: ServerCall): Promise<void>;
 }
 

@@ -151,6 +151,7 @@ export function serveStream(
   }
   const incoming = requests;
   const inHand = () => {
+    if (method.isBackground === true) return;
     const isShort = isBegun && isAllHere && incoming.receivedBytes < largeBytes;
     if (isShort && !over) shortOver = shortWork(peer);
   };

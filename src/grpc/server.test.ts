@@ -18,11 +18,12 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { afterEach, expect, test } from "vitest";
+import { Fault } from "#core/fault.ts";
 import type { ReadResponse, WriteResponse } from "#proto/google/bytestream/bytestream_pb.ts";
 import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "#proto/google/rpc/status_pb.ts";
 import { letTimePass, letTimeStandStill } from "#scheduling/still-time.fixture.ts";
-import { shortWork } from "#scheduling/take-turns.ts";
+import { isAnotherOwnerWaiting, shortWork } from "#scheduling/take-turns.ts";
 import { Conformance, conformanceMethods, type Seen } from "./conformance-service.fixture.ts";
 import { pathOf, rawMethod } from "./method.ts";
 import { type GrpcServerOptions, grpcServer } from "./server.ts";
@@ -354,6 +355,25 @@ test("answers another connection's one call before most of many, though these ca
   await call(other, ask("one"));
   expect(answered).toBeLessThan(30);
   await Promise.all(all);
+});
+
+test.each([
+  { isBackground: true, rests: false },
+  { isBackground: false, rests: true },
+])("long work rests for a call: $rests, in the background: $isBackground", async (given) => {
+  letTimeStandStill();
+  cleanups.push(letTimePass);
+  let restsMeanwhile: boolean | undefined;
+  const method = rawMethod(unary, async ({ requests }) => {
+    await requests.only();
+    restsMeanwhile = isAnotherOwnerWaiting("somebody");
+    throw new Fault("not_found", "seen");
+  });
+  const { client } = await serve({ methods: [{ ...method, isBackground: given.isBackground }] });
+
+  await expect(call(client, ask(""))).rejects.toMatchObject({ code: status.NOT_FOUND });
+
+  expect(restsMeanwhile).toBe(given.rests);
 });
 
 test("stops after the calls in hand, and takes no others", async () => {

@@ -49,7 +49,7 @@ export function grpcCallers(
         const right = rights[path];
         if (right === undefined) throw new Fault("internal", `no right is stated for ${path}`);
         return {
-          path,
+          ...method,
           async serve(call) {
             requireRight(await of(call.context), right);
             return method.serve(call);

@@ -21,7 +21,7 @@ export function limitedMethods(
   return methods.map((method) => {
     const names: readonly LimitName[] = ["calls", ...listOf(methodLimits[method.path])];
     return {
-      path: method.path,
+      ...method,
       async serve(call) {
         const { name } = await callers.of(call.context);
         const requester = { principal: name, address: addressOf(call.context) };
@@ -47,7 +47,7 @@ export function methodsWithoutDatabase(
   limits: RequestLimits,
 ): Method[] {
   return methods.map((method) => ({
-    path: method.path,
+    ...method,
     async serve(call) {
       const { context } = call;
       const isNamed =

@@ -8,7 +8,7 @@ import type { AheadExecution } from "#execution/claiming/look-ahead-service.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import type { Lease, WorkerProcess } from "#execution/leasing/lease.ts";
 import type { CallContext } from "#grpc/call-context.ts";
-import { type Method, methodsOf } from "#grpc/method.ts";
+import { type Method, methodsOf, pathOf } from "#grpc/method.ts";
 import { ActionSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import {
   type AheadSchema,
@@ -142,8 +142,16 @@ export function workersService(parts: {
       };
     },
   });
-  return [...ofWorkers, ...cancellationMethods(queue, gate), ...leaseMethods(queue, gate)];
+  const all = [...ofWorkers, ...cancellationMethods(queue, gate), ...leaseMethods(queue, gate)];
+  return all.map((method) => ({ ...method, isBackground: madeWhileIdle.has(method.path) }));
 }
+
+/**
+ * The calls that idle workers make all the time. If they counted as short work, uploads and other long work would have
+ * a quarter of the event loop at a server with some hundreds of idle workers.
+ */
+const { heartbeat, claim, cancellations } = Workers.method;
+const madeWhileIdle: ReadonlySet<string> = new Set([heartbeat, claim, cancellations].map(pathOf));
 
 const verdictMessages = {
   accepted: FinishResponse_Verdict.PUBLISHED,
