@@ -66,3 +66,18 @@ test.each([
 ])("%j is no bucket", (env, problem) => {
   expect(() => readServerConfig({}, env)).toThrow(problem);
 });
+
+test.each([
+  { written: undefined, expected: true },
+  { written: "1", expected: true },
+  { written: "0", expected: false },
+])("GRANGE_PREPARE_JOBS=$written prepares jobs: $expected", ({ written, expected }) => {
+  const env = { GRANGE_DATABASE_URL: "postgres://db/grange", GRANGE_PREPARE_JOBS: written };
+  expect(readServerConfig({}, env).preparesJobs).toBe(expected);
+});
+
+test("a server that leaves jobs to others needs a database that others can share", () => {
+  expect(() => readServerConfig({}, { GRANGE_PREPARE_JOBS: "0" })).toThrow(
+    /GRANGE_PREPARE_JOBS=0 .* without GRANGE_DATABASE_URL/,
+  );
+});

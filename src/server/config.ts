@@ -73,6 +73,11 @@ export const ServerConfig = z.object({
   adoptStore: z.boolean().default(false),
   /** Acknowledges a blob only when it is on the disk, not when the operating system has accepted it. */
   durableBlobs: z.stringbool().or(z.boolean()).default(false),
+  /**
+   * Whether the server prepares jobs of graphs, runs jobs that need no worker, searches for commits and makes benchmark
+   * requests. Otherwise it leaves them to other servers of the farm, which are nearer to the database.
+   */
+  preparesJobs: z.stringbool().or(z.boolean()).default(true),
   /** How long a stopping server continues while `/readyz` reports it, so that no new requests arrive. */
   drainMs: z.coerce.number().int().min(0).max(600_000).default(0),
   /** How long running calls may take after that. */
@@ -269,6 +274,7 @@ export function readServerConfig(
     blobs: env["GRANGE_BLOBS"] || undefined,
     bucket: readBucketConfig(env),
     durableBlobs: env["GRANGE_DURABLE_BLOBS"] || undefined,
+    preparesJobs: env["GRANGE_PREPARE_JOBS"] || undefined,
     drainMs: env["GRANGE_DRAIN_MS"] || undefined,
     graceMs: env["GRANGE_GRACE_MS"] || undefined,
     tlsCert: env["GRANGE_TLS_CERT"] || undefined,
@@ -320,15 +326,21 @@ export function readServerConfig(
   );
   const parsed = ServerConfig.safeParse(set);
   if (parsed.success) {
-    const { databaseUrl, databaseReadUrl } = parsed.data;
-    if (databaseReadUrl === undefined || databaseUrl !== undefined) return parsed.data;
-    throw new Fault(
-      "invalid_argument",
-      "GRANGE_DATABASE_READ_URL names replicas, but GRANGE_DATABASE_URL names no primary: set it, too",
-    );
+    const problem = parsed.data.databaseUrl === undefined && needsDatabaseUrl(parsed.data);
+    if (!problem) return parsed.data;
+    throw new Fault("invalid_argument", problem);
   }
   throw new Fault(
     "invalid_argument",
     `the server's configuration is wrong:\n${z.prettifyError(parsed.error)}`,
   );
+}
+
+/** Returns why a configuration cannot be used without the address of a database, or undefined when it can. */
+function needsDatabaseUrl(config: ServerConfig): string | undefined {
+  if (config.databaseReadUrl !== undefined)
+    return "GRANGE_DATABASE_READ_URL names replicas, but GRANGE_DATABASE_URL names no primary: set it, too";
+  if (!config.preparesJobs)
+    return "GRANGE_PREPARE_JOBS=0 leaves jobs to other servers, but without GRANGE_DATABASE_URL there are none: set it, or remove GRANGE_PREPARE_JOBS";
+  return undefined;
 }

@@ -57,6 +57,7 @@ export async function openServices(
         | "bucket"
         | "adoptStore"
         | "durableBlobs"
+        | "preparesJobs"
         | "storeLimitBytes"
         | "scrubBytesPerSecond"
         | "mostProjects"
@@ -142,6 +143,11 @@ export async function openServices(
       keep,
     });
     const { queue, operations } = queued;
+    const preparesJobs = config.preparesJobs ?? true;
+    if (!preparesJobs)
+      logger.warn(
+        "this server prepares no jobs (GRANGE_PREPARE_JOBS=0): at least one other server of the farm must do it",
+      );
     const { evaluator, cache } = await startGraphServices({
       db,
       clock,
@@ -159,6 +165,7 @@ export async function openServices(
       isWatched,
       pricePerWorkerMinute,
       webhooks: config.webhooks,
+      preparesJobs,
       tracing,
       keep,
     });
@@ -194,6 +201,7 @@ export async function openServices(
       logger,
       idle,
       privateHosts,
+      makesRequests: preparesJobs,
       everyMs,
       keep,
     });

@@ -39,6 +39,8 @@ interface GraphServiceParts {
   readonly isWatched: (repository: string) => Promise<boolean>;
   readonly pricePerWorkerMinute: number;
   readonly webhooks: ServerConfig["webhooks"];
+  /** When false, templates are filled, and other servers of the farm do the rest. */
+  readonly preparesJobs: boolean;
   readonly tracing: Tracing | undefined;
   readonly keep: Keep;
 }
@@ -48,6 +50,8 @@ export async function startGraphServices(parts: GraphServiceParts) {
   const { db, clock, logger, idle, storesOf, inProject, inputs, queue, secrets, keep } = parts;
   const { git, mirrors, access, isWatched, pricePerWorkerMinute, tracing } = parts;
   const evaluator = keep(new TemplateEvaluator());
+  const cache = new CatalogCache();
+  if (!parts.preparesJobs) return { evaluator, cache };
   keep(
     await startGraphRunner({
       db,
@@ -64,7 +68,6 @@ export async function startGraphServices(parts: GraphServiceParts) {
     }),
   );
   const webhooks = new Webhooks(parts.webhooks);
-  const cache = new CatalogCache();
   keep(
     await serveServerJobs({
       db,

@@ -20,6 +20,8 @@ interface LabServiceParts {
   readonly logger: Logger;
   readonly idle: IdleState;
   readonly privateHosts: () => Promise<PrivateHosts>;
+  /** When false, other servers of the farm make the requests. */
+  readonly makesRequests: boolean;
   /** How often requests are made; the lab's usual period when absent. */
   readonly everyMs: number | undefined;
   readonly keep: Keep;
@@ -32,27 +34,29 @@ export async function startLabServices(parts: LabServiceParts) {
   const ask: AskSource = async (suite, options) =>
     findArtifacts(suite, { ...options, privateHosts: await privateHosts() });
   const sources = sourceService({ db, clock, ask, signal: ending.signal });
-  keep(
-    await startBenchmarkCron({
-      db,
-      clock,
-      logger,
-      idle,
-      hooks: reportHooks,
-      sources,
-      everyMs: parts.everyMs,
-      keepJobsMs: () => retentionAgeMs(db, "benchmark-jobs"),
-      alsoThen: {
-        "advance searches": () =>
-          advanceSearches(
-            db,
-            clock.now(),
-            askForFigure(() => clock.now()),
-          ),
-        "announce unserved jobs": unservedAnnouncer({ db, clock, times: labTimes, logger }),
-      },
-    }),
-  );
+  if (parts.makesRequests) {
+    keep(
+      await startBenchmarkCron({
+        db,
+        clock,
+        logger,
+        idle,
+        hooks: reportHooks,
+        sources,
+        everyMs: parts.everyMs,
+        keepJobsMs: () => retentionAgeMs(db, "benchmark-jobs"),
+        alsoThen: {
+          "advance searches": () =>
+            advanceSearches(
+              db,
+              clock.now(),
+              askForFigure(() => clock.now()),
+            ),
+          "announce unserved jobs": unservedAnnouncer({ db, clock, times: labTimes, logger }),
+        },
+      }),
+    );
+  }
   keep({ stop: async () => ending.abort() });
 
   return { sources };

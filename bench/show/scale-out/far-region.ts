@@ -62,7 +62,11 @@ export async function withFarRegion<T>(work: (region: FarRegion) => Promise<T>):
     });
     undo.push(() => endPostgresOnPort(database, "SIGINT"));
 
-    const startServer = async (name: string, ports: { database: number; bucket: number }) => {
+    const startServer = async (
+      name: string,
+      ports: { database: number; bucket: number },
+      env: Readonly<Record<string, string>> = {},
+    ) => {
       const data = join(top, name);
       const server = start(["server", "--data", data, "--port", "0"], {
         GRANGE_FARM_KEY: join(top, "farm.key"),
@@ -72,6 +76,7 @@ export async function withFarRegion<T>(work: (region: FarRegion) => Promise<T>):
         GRANGE_STORE_ENDPOINT: `http://127.0.0.1:${ports.bucket}`,
         AWS_ACCESS_KEY_ID: bucket.accessKeyId,
         AWS_SECRET_ACCESS_KEY: bucket.secretAccessKey,
+        ...env,
       });
       return readyUrl(server);
     };
@@ -82,11 +87,13 @@ export async function withFarRegion<T>(work: (region: FarRegion) => Promise<T>):
     return await work({
       mainUrl,
       mainFromFarUrl: `http://127.0.0.1:${mainFromFar}`,
-      startNearServer: async () =>
-        startServer("near", {
+      async startNearServer() {
+        const ports = {
           database: await openLine(databasePort),
           bucket: await openLine(bucketPort),
-        }),
+        };
+        return startServer("near", ports, { GRANGE_PREPARE_JOBS: "0" });
+      },
       async startWorker(server) {
         const name = `far-${++workers}`;
         const args = ["--server", server, "--name", name, "--data", join(top, name)];
