@@ -25,6 +25,8 @@ interface LightWorkers {
 const claimWaitMs = 20_000;
 const idleHeartbeatMs = 6_000;
 const registeredAtOnce = 50;
+/** A call has a limit of 15 s, as long as a lease. */
+const mostReports = 3;
 
 /**
  * @param servers the address of the farm, or of its servers, among which the workers are divided
@@ -113,12 +115,28 @@ async function work(
         outcome: Outcome.SUCCEEDED,
         result: create(ActionResultSchema, { exitCode: 0 }),
       });
-      await farm.finish(create(FinishRequestSchema, { ...identity, finished: [finished] }));
+      const report = create(FinishRequestSchema, { ...identity, finished: [finished] });
+      await finish(() => farm.finish(report), signal);
     }
     if (leases.length > 0 && pauseMs > 0)
       await delay(pauseMs, undefined, { signal }).catch(() => {});
   }
   await farm.close();
+}
+
+/**
+ * Reports an end until it is answered, like real workers: a busy server may need longer than the limit of a call. After
+ * some tries another worker gets the execution, and the count of claims shows it.
+ */
+async function finish(report: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  for (let tries = 0; tries < mostReports && !signal.aborted; tries++) {
+    try {
+      await report();
+      return;
+    } catch {
+      await delay(500, undefined, { signal }).catch(() => {});
+    }
+  }
 }
 
 async function beat(

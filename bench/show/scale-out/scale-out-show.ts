@@ -3,6 +3,7 @@ import type { Show } from "../row.ts";
 import { largeBlob, smallBlobs } from "./bucket-transfers.ts";
 import { nearServer } from "./near-server.ts";
 import {
+  fewerIdleWorkersOnTwoServers,
   fullQueueOnTwoServers,
   idleWorkersOnTwoServers,
   throughputOfServers,
@@ -46,6 +47,7 @@ export const scaleOutShow: Show = {
     wholeDeployment,
     upgradesRolled,
     upgradesFromEarlierCommit,
+    fewerIdleWorkersOnTwoServers,
     idleWorkersOnTwoServers,
     fullQueueOnTwoServers,
     throughputOfServers,
