@@ -15,7 +15,8 @@ test("messages large and small come out as they went in, however they are cut", 
         const got: Uint8Array[] = [];
         for (let at = 0; at < wire.byteLength; at += step) {
           for (const { bytes } of cutter.push(wire.subarray(at, at + step))) got.push(bytes);
-          expect(cutter.heldBytes).toBeLessThanOrEqual(at + step);
+          // Besides what has arrived, one segment at most.
+          expect(cutter.heldBytes).toBeLessThanOrEqual(at + step + 16_384);
         }
         expect(cutter.isBetweenMessages()).toBe(true);
         expect(cutter.heldBytes).toBe(0);

@@ -1,4 +1,6 @@
 import { Fault } from "#core/fault.ts";
+import { MessageSegments } from "./message-segments.ts";
+import { type UnfinishedMessage, unfinishedMessage } from "./unfinished-message.ts";
 
 /** A gRPC message on the wire: one byte "compressed", four bytes length, then the bytes. */
 export interface Frame {
@@ -24,69 +26,77 @@ export function framed(payload: Payload): Uint8Array[] {
   return length < copyBelowBytes ? [Buffer.concat([header, ...parts])] : [header, ...parts];
 }
 
+/** Shared by all calls of the process: what one call gives back, another one uses. */
+const sharedSegments = new MessageSegments();
+
 /**
  * Cuts incoming chunks into messages.
  *
- * A message within one chunk is a view of it. Other messages are assembled once, when their last byte has arrived:
- * memory is never allocated because of a length that a peer claims.
+ * A message within one chunk is a view of it. The bytes of other messages are copied when they arrive, because a chunk
+ * is a view of a socket read that may contain several streams: keeping it for one stream would keep the whole read in
+ * memory. No more than one segment is allocated because of a length that a peer claims.
  */
 export class FrameCutter {
   readonly #mostBytes: number;
-  #pending: Uint8Array[] = [];
-  #pendingBytes = 0;
-  #needed = frameHeaderBytes;
-  #header: { compressed: boolean; length: number } | undefined;
+  readonly #segments: MessageSegments;
+  readonly #header = new Uint8Array(frameHeaderBytes);
+  #headerBytes = 0;
+  #unfinished: UnfinishedMessage | undefined;
 
-  constructor(mostBytes: number) {
+  constructor(mostBytes: number, segments = sharedSegments) {
     this.#mostBytes = mostBytes;
+    this.#segments = segments;
   }
 
-  /** Bytes that wait for the rest of their message. */
+  /** The memory, in bytes, of what waits for the rest of its message. */
   get heldBytes(): number {
-    return this.#pendingBytes;
+    return this.#headerBytes + (this.#unfinished?.allocatedBytes ?? 0);
   }
 
   /** Returns the messages that this chunk completes. Throws `resource_exhausted` on one that is too large. */
   push(chunk: Uint8Array): Frame[] {
     const frames: Frame[] = [];
-    this.#pending.push(chunk);
-    this.#pendingBytes += chunk.byteLength;
-    while (this.#pendingBytes >= this.#needed) {
-      const bytes = this.#take(this.#needed);
-      if (this.#header === undefined) {
-        this.#header = this.#parse(bytes);
-        this.#needed = this.#header.length;
-      } else {
-        frames.push({ compressed: this.#header.compressed, bytes });
-        this.#header = undefined;
-        this.#needed = frameHeaderBytes;
-      }
+    let at = 0;
+    for (;;) {
+      at += this.#readHeader(chunk, at);
+      if (this.#headerBytes < frameHeaderBytes) return frames;
+      const { compressed, length } = this.#parsedHeader();
+      const used = Math.min(chunk.byteLength - at, length - (this.#unfinished?.filled ?? 0));
+      const part = chunk.subarray(at, at + used);
+      at += used;
+      const bytes = this.#joined(part, length);
+      if (bytes === undefined) return frames;
+      frames.push({ compressed, bytes });
+      this.#headerBytes = 0;
     }
-    this.#ownLast();
-    return frames;
-  }
-
-  /**
-   * A chunk is a view of a socket read that may contain several streams: keeping it for one stream keeps the whole
-   * buffer in memory.
-   */
-  #ownLast(): void {
-    const last = this.#pending.at(-1);
-    if (last === undefined || last.byteLength * 2 > last.buffer.byteLength) return;
-    this.#pending[this.#pending.length - 1] = new Uint8Array(last);
   }
 
   /** Whether the bytes so far end where a message ends. */
   isBetweenMessages(): boolean {
-    return this.#header === undefined && this.#pendingBytes === 0;
+    return this.#headerBytes === 0;
   }
 
-  #parse(header: Uint8Array): { compressed: boolean; length: number } {
-    const [flag] = header;
+  /** Releases the bytes of the unfinished message. */
+  drop(): void {
+    this.#unfinished?.release();
+    this.#unfinished = undefined;
+    this.#headerBytes = 0;
+  }
+
+  /** Copies what the chunk has of the header from here on, and returns how much that is. */
+  #readHeader(chunk: Uint8Array, at: number): number {
+    const part = chunk.subarray(at, at + frameHeaderBytes - this.#headerBytes);
+    this.#header.set(part, this.#headerBytes);
+    this.#headerBytes += part.byteLength;
+    return part.byteLength;
+  }
+
+  #parsedHeader(): { compressed: boolean; length: number } {
+    const [flag] = this.#header;
     if (flag !== 0 && flag !== 1) {
       throw new Fault("internal", `a message begins with ${String(flag)}, not with 0 or 1`);
     }
-    const length = Buffer.from(header.buffer, header.byteOffset, 5).readUInt32BE(1);
+    const length = new DataView(this.#header.buffer).getUint32(1);
     if (length > this.#mostBytes) {
       throw new Fault(
         "resource_exhausted",
@@ -96,28 +106,16 @@ export class FrameCutter {
     return { compressed: flag === 1, length };
   }
 
-  #take(count: number): Uint8Array {
-    const [first] = this.#pending;
-    this.#pendingBytes -= count;
-    if (first !== undefined && first.byteLength >= count) {
-      this.#keepRest(first, count);
-      return first.subarray(0, count);
+  /** Returns the message that ends with this part; undefined when more is to come. */
+  #joined(part: Uint8Array, length: number): Uint8Array | undefined {
+    if (this.#unfinished === undefined) {
+      if (part.byteLength === length) return part;
+      this.#unfinished = unfinishedMessage(length, this.#segments);
     }
-    const taken = Buffer.allocUnsafe(count);
-    let filled = 0;
-    while (filled < count) {
-      const chunk = this.#pending[0];
-      if (chunk === undefined) throw new Fault("internal", "fewer bytes are held than counted");
-      const used = Math.min(chunk.byteLength, count - filled);
-      taken.set(chunk.subarray(0, used), filled);
-      filled += used;
-      this.#keepRest(chunk, used);
-    }
-    return taken;
-  }
-
-  #keepRest(first: Uint8Array, used: number): void {
-    if (used === first.byteLength) this.#pending.shift();
-    else this.#pending[0] = first.subarray(used);
+    this.#unfinished.append(part);
+    if (this.#unfinished.filled < length) return undefined;
+    const bytes = this.#unfinished.finish();
+    this.#unfinished = undefined;
+    return bytes;
   }
 }

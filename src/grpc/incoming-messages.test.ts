@@ -1,10 +1,12 @@
 import { PassThrough } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { Fault } from "#core/fault.ts";
 import { decompressorFor } from "./compression.ts";
 import { framed } from "./frame.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { IncomingMessages } from "./incoming-messages.ts";
+import { MessageSegments } from "./message-segments.ts";
 
 const heldBytes = (most: number) => new HeldBytes({ most, what: "messages" });
 
@@ -34,6 +36,29 @@ test("unfinished messages of one connection may not hold more than they should t
   await expect(second.messages.next()).rejects.toMatchObject({ code: "resource_exhausted" });
   first.stream.write(Buffer.alloc(55));
   expect(await first.messages.next()).toHaveLength(900);
+});
+
+test.each([
+  {
+    end: "fails",
+    by: (messages: IncomingMessages) => messages.fail(new Fault("cancelled", "over")),
+  },
+  { end: "ends within a message", by: (messages: IncomingMessages) => messages.finish() },
+])("the memory of an unfinished message is used again when its call $end", async ({ by }) => {
+  const stream = new PassThrough();
+  const segments = new MessageSegments(100);
+  const messages = new IncomingMessages(stream, {
+    maxMessageBytes: 1_000,
+    decompress: decompressorFor("gzip"),
+    held: heldBytes(2_000),
+    segments,
+  });
+  stream.write(Buffer.concat(framed(Buffer.alloc(900))).subarray(0, 850));
+
+  await expect.poll(() => messages.receivedBytes).toBe(850);
+  expect(segments.freeBytes).toBe(0);
+  by(messages);
+  expect(segments.freeBytes).toBe(900);
 });
 
 test("a small message may not unpack to a huge one", async () => {

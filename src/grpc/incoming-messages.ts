@@ -3,6 +3,7 @@ import { Fault } from "#core/fault.ts";
 import type { Decompress } from "./compression.ts";
 import { type Frame, FrameCutter } from "./frame.ts";
 import type { Claim, HeldBytes } from "./held-bytes.ts";
+import type { MessageSegments } from "./message-segments.ts";
 
 /** Messages that wait to be read may hold this much before the peer must pause. */
 const pauseAboveBytes = 1_048_576;
@@ -13,6 +14,8 @@ interface IncomingOptions {
   readonly maxMessageBytes: number;
   readonly decompress: Decompress;
   readonly held: HeldBytes;
+  /** Default: those of the process. */
+  readonly segments?: MessageSegments;
   /** How long a peer that has to send a message may be silent, in ms. Without a limit when absent. */
   readonly waitLimitMs?: number | undefined;
 }
@@ -40,7 +43,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
   constructor(stream: Readable, options: IncomingOptions) {
     this.#stream = stream;
     this.#options = options;
-    this.#cutter = new FrameCutter(options.maxMessageBytes);
+    this.#cutter = new FrameCutter(options.maxMessageBytes, options.segments);
     this.#claim = options.held.claim((fault) => this.fail(fault));
     stream.on("data", (chunk: Uint8Array) => this.#receive(chunk));
   }
@@ -153,6 +156,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
 
   #finish(fault: Fault | undefined): void {
     this.#end ??= { fault };
+    this.#cutter.drop();
     this.#account();
     this.#notify();
   }
