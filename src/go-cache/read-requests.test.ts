@@ -56,6 +56,14 @@ test.each([1, 3, 7, 1_000, 1_000_000])("bodies are read in pieces of %i bytes", 
   ]);
 });
 
+test("padding of a body may arrive before its end", async () => {
+  for (const bytes of [1, 2]) {
+    expect(await readAll(put(Buffer.alloc(bytes)), 1)).toMatchObject([
+      { BodySize: bytes, size: bytes },
+    ]);
+  }
+});
+
 test("a put without bytes has no body", async () => {
   const text = `{"ID":2,"Command":"put","ActionID":"${id(1)}","OutputID":"${id(2)}"}\n\n{"ID":3,"Command":"close"}\n`;
 
@@ -95,6 +103,10 @@ test.each([
     "a body without an end",
     `{"ID":1,"Command":"put","ActionID":"${id(1)}","OutputID":"${id(2)}","BodySize":3}\n"AAAA`,
   ],
+  ...["AA A", "AAA", "A=AA", "AA==AAAA", "\u00e4AAA"].map((body) => [
+    `a body that is not base64 (${body})`,
+    `{"ID":1,"Command":"put","ActionID":"${id(1)}","OutputID":"${id(2)}","BodySize":3}\n"${body}"\n`,
+  ]),
   ["a line without an end", "x".repeat(100_000)],
 ])("%s is not the protocol", async (_, text) => {
   await expect(readAll(text, 1_000)).rejects.toMatchObject({

@@ -48,17 +48,26 @@ function parsed(line: string): GoRequest {
   throw notTheProtocol("a request has another shape", request.error);
 }
 
+/** Only the end of a body may be padded. */
+const base64Form = /^[A-Za-z0-9+/]*={0,2}$/;
+
 /** Decodes a line with one JSON string in base64, which has no escapes. */
 async function* bodyIn(bytes: InputBytes): AsyncGenerator<Uint8Array, void, undefined> {
   await bytes.skipTo(quote);
   let rest: Buffer = Buffer.alloc(0);
+  let isPadded = false;
   for (;;) {
     const { piece, isLast } = await bytes.until(quote);
     const text = Buffer.concat([rest, piece]);
     // Four characters are three bytes.
     const whole = isLast ? text.byteLength : text.byteLength - (text.byteLength % 4);
-    if (whole > 0) yield Buffer.from(text.toString("latin1", 0, whole), "base64");
+    const groups = text.toString("latin1", 0, whole);
+    // Node skips other characters: what it would decode then depends on where the pieces end.
+    const isBase64 = whole % 4 === 0 && base64Form.test(groups);
+    if (!isBase64 || (isPadded && whole > 0)) throw notTheProtocol("a body is not base64");
+    if (whole > 0) yield Buffer.from(groups, "base64");
     if (isLast) return;
+    isPadded ||= groups.endsWith("=");
     rest = text.subarray(whole);
   }
 }
