@@ -47,13 +47,13 @@ export const JobsRun = z.object({
 export type JobsRun = z.infer<typeof JobsRun>;
 
 /**
- * Returns this program as one JavaScript module without imports of files, because a job or another user may not be able
- * to read a checkout.
+ * Returns this program, or another one, as one JavaScript module without imports of files, because a job or another user
+ * may not be able to read a checkout.
  */
-export async function bundledProgram(): Promise<string> {
+export async function bundledProgram(entryPoint = fileURLToPath(import.meta.url)): Promise<string> {
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(import.meta.url)],
+    entryPoints: [entryPoint],
     bundle: true,
     write: false,
     platform: "node",

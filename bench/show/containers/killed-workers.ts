@@ -5,10 +5,13 @@ import { atLeast, exactly, type Measurement } from "../row.ts";
 
 const stages: readonly KillStage[] = ["pull", "unpack", "run"];
 
-/** After this time no further round begins, and the row with their number says so. */
-const longestMs = 15 * 60_000;
+/** After each such number of rounds, the worker stops, and what is left on the disk is compared with the first round. */
+const settledEvery = 10;
 
-/** Workers that end by SIGKILL while they pull, unpack or run an image: at most 15 minutes, and the last round. */
+/** After this time no further round begins, and the row with their number says so. */
+const longestMs = 30 * 60_000;
+
+/** Workers that end by SIGKILL while they pull, unpack or run an image: at most 30 minutes, and the last round. */
 const killedRounds = (roundsOfEach: number, long: boolean): Measurement => {
   const title = `workers killed during pull, unpack and run, ${roundsOfEach * stages.length} rounds`;
   return {
@@ -25,7 +28,9 @@ const killedRounds = (roundsOfEach: number, long: boolean): Measurement => {
         for (const stage of all) {
           if (performance.now() - began > longestMs) break;
           done++;
-          for (const problem of await rounds.round(stage)) problems.push(`${stage}: ${problem}`);
+          const settles = done % settledEvery === 1 || done === all.length;
+          for (const problem of await rounds.round(stage, { settles }))
+            problems.push(`${stage}: ${problem}`);
         }
         return [
           atLeast(

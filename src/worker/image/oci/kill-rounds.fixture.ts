@@ -1,5 +1,6 @@
 /** Kills a worker while it has to do with an image, and starts another one on the same directory. */
 
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +12,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { buildImage, tarOf } from "#images/image-builder.fixture.ts";
 import { spawnWithPipes } from "#machine/spawn-with-pipes.ts";
 import { findProgram } from "../../../../test/support/needs/program.ts";
-import { bundledProgram, JobsRun, runJobsCommand } from "../../run-jobs.fixture.ts";
+import { bundledProgram } from "../../run-jobs.fixture.ts";
+import {
+  type KilledWorkerSettings,
+  killedWorkerProgram,
+  type LineOfJob,
+  LineOfResult,
+} from "./kill-rounds-worker.fixture.ts";
 
 /** The moment at which a worker is killed. */
 export type KillStage = "pull" | "unpack" | "run";
@@ -22,13 +29,15 @@ const longestWaitMs = 30_000;
 export class KillRounds {
   readonly #directory = mkdtempSync(join(tmpdir(), "grange-kill-"));
   readonly #dataDir = join(this.#directory, "data");
-  readonly #program = join(this.#directory, "run-jobs.mjs");
+  readonly #program = join(this.#directory, killedWorkerProgram);
   readonly #server: Server;
   readonly #blobs = new Map<string, Buffer>();
   #holdsBlobs = false;
   #heldBlobs = 0;
-  /** The paths outside of the images after the first round. */
+  /** The paths outside of the images after the first round that settled. */
   #usual: ReadonlySet<string> | undefined;
+  /** The one that ran the image after the last kill. */
+  #worker: ChildProcessWithoutNullStreams | undefined;
 
   private constructor() {
     this.#server = createServer((request, response) => {
@@ -44,33 +53,48 @@ export class KillRounds {
 
   static async open(): Promise<KillRounds> {
     const rounds = new KillRounds();
-    writeFileSync(rounds.#program, await bundledProgram());
+    const program = join(import.meta.dirname, "kill-rounds-worker.fixture.ts");
+    writeFileSync(rounds.#program, await bundledProgram(program));
     rounds.#server.listen(0, "127.0.0.1");
     await once(rounds.#server, "listening");
     return rounds;
   }
 
-  /** Returns what was wrong after the kill; nothing when the next worker ran the image and all traces are gone. */
-  async round(stage: KillStage): Promise<string[]> {
+  /**
+   * Returns what was wrong after the kill; nothing when the next worker ran the image and all traces are gone.
+   *
+   * Starting workers takes most of the time. Without `settles`, the next worker goes on to be the killed one of the next
+   * round, and what it leaves on the disk is found by the next round that settles.
+   */
+  async round(stage: KillStage, { settles }: { readonly settles: boolean }): Promise<string[]> {
     const marker = `${100_000 + Math.floor(Math.random() * 800_000)}`;
-    const name = this.#newImage();
+    const image = this.#newImage();
     this.#holdsBlobs = stage === "pull";
     this.#heldBlobs = 0;
-    const [node = "", ...args] = this.#command(name, `busybox sleep ${marker}`);
-    const killed = spawnWithPipes(node, args);
-    killed.stdout.resume();
-    killed.stderr.resume();
-    const exited = once(killed, "exit");
+    const killed = this.#worker ?? this.#startWorker();
+    this.#worker = killed;
+    send(killed, { script: `busybox sleep ${marker}`, image });
     await until(`the worker reached the stage ${stage}`, () => this.#isAt(stage, marker));
-    killed.kill("SIGKILL");
-    await exited;
-    await until("the processes of the killed worker ended", () => processesWith(marker) === 0);
+    await this.#killWorker();
+    await until("the processes of the killed worker ended", () => this.#processes(marker) === 0);
     this.#holdsBlobs = false;
     this.#server.closeAllConnections();
 
     const problems: string[] = [];
-    const { ended } = await this.#run(name);
-    if (ended[0]?.stdout !== "in the image\n") problems.push(JSON.stringify(ended[0]));
+    const next = this.#startWorker();
+    this.#worker = next;
+    send(next, { script: "echo in the image", image });
+    const { stdout, message } = await resultFrom(next);
+    if (stdout !== "in the image\n") problems.push(`the next worker printed ${stdout}: ${message}`);
+    if (readFileSync("/proc/self/mountinfo", "utf8").includes(this.#directory))
+      problems.push("a mount is left");
+    return settles ? [...problems, ...(await this.#settle())] : problems;
+  }
+
+  /** Stops the worker, and returns what is left. */
+  async #settle(): Promise<string[]> {
+    await this.#stopWorker();
+    const problems: string[] = [];
     const images = this.#images() ?? "";
     const left = readdirSync(join(images, "temp"));
     if (left.length > 0) problems.push(`left in temp: ${left.join(" ")}`);
@@ -78,14 +102,45 @@ export class KillRounds {
       const files = readdirSync(join(images, "layers", layer));
       if (!files.includes("index.json")) problems.push(`layer ${layer} has no index`);
     }
-    if (readFileSync("/proc/self/mountinfo", "utf8").includes(this.#directory))
-      problems.push("a mount is left");
     if (processesWith(this.#directory) > 0) problems.push("a process of a worker is left");
-    problems.push(...this.#newPaths());
-    return problems;
+    return [...problems, ...this.#newPaths()];
   }
 
-  /** Returns what is on the disk besides images, and was not after the first round. */
+  #startWorker(): ChildProcessWithoutNullStreams {
+    const settings: KilledWorkerSettings = {
+      dataDir: this.#dataDir,
+      registries: `http://${this.#host()}`,
+      privateHosts: ["127.0.0.1"],
+    };
+    const child = spawnWithPipes(process.execPath, [this.#program, JSON.stringify(settings)]);
+    child.stderr.resume();
+    // It is killed while a line may still be on its way.
+    child.stdin.on("error", () => {});
+    return child;
+  }
+
+  async #stopWorker(): Promise<void> {
+    this.#worker?.stdin.end();
+    await this.#untilExited();
+  }
+
+  async #killWorker(): Promise<void> {
+    this.#worker?.kill("SIGKILL");
+    await this.#untilExited();
+  }
+
+  async #untilExited(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker !== undefined && worker.exitCode === null && worker.signalCode === null)
+      await once(worker, "exit");
+  }
+
+  #processes(marker: string): number {
+    return processesWith(marker) + processesWith(this.#directory);
+  }
+
+  /** Returns what is on the disk besides images, and was not after the first round that settled. */
   #newPaths(): string[] {
     const images = this.#images() ?? "";
     const paths = readdirSync(this.#dataDir, { recursive: true, withFileTypes: true })
@@ -103,12 +158,15 @@ export class KillRounds {
   }
 
   async close(): Promise<void> {
+    // There is one only after a failure, or a round that did not settle.
+    await this.#killWorker();
     this.#server.closeAllConnections();
     this.#server.close();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
   #newImage(): string {
+    this.#blobs.clear();
     const noise = randomBytes(filesOfLayer * 1_024);
     const layer = tarOf([
       {
@@ -132,29 +190,6 @@ export class KillRounds {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  #command(image: string, script: string): string[] {
-    return runJobsCommand(this.#program, {
-      jobs: [{ script, platform: { "container-image": image } }],
-      settings: {
-        dataDir: this.#dataDir,
-        registries: `http://${this.#host()}`,
-        privateHosts: ["127.0.0.1"],
-      },
-    });
-  }
-
-  async #run(image: string): Promise<JobsRun> {
-    const [node = "", ...args] = this.#command(image, "echo in the image");
-    const child = spawnWithPipes(node, args);
-    let printed = "";
-    let complaints = "";
-    child.stdout.on("data", (part: Buffer) => (printed += part.toString()));
-    child.stderr.on("data", (part: Buffer) => (complaints += part.toString()));
-    await once(child, "close");
-    if (printed === "") throw new Error(`the next worker failed: ${complaints}`);
-    return JobsRun.parse(JSON.parse(printed));
-  }
-
   #isAt(stage: KillStage, marker: string): boolean {
     switch (stage) {
       case "pull":
@@ -175,6 +210,20 @@ export class KillRounds {
     const own = readdirSync(this.#dataDir).find((entry) => entry.startsWith("of-user-"));
     return join(this.#dataDir, own ?? "", "images");
   }
+}
+
+function send(worker: ChildProcessWithoutNullStreams, job: LineOfJob): void {
+  worker.stdin.write(`${JSON.stringify(job)}\n`);
+}
+
+/** Returns the next result of a worker. Throws when it ends before. */
+async function resultFrom(worker: ChildProcessWithoutNullStreams) {
+  let printed = "";
+  for await (const part of worker.stdout.iterator({ destroyOnReturn: false })) {
+    printed += String(part);
+    if (printed.endsWith("\n")) return LineOfResult.parse(JSON.parse(printed));
+  }
+  throw new Error("the next worker ended without a result");
 }
 
 function isBelow(directory: string, path: string): boolean {
