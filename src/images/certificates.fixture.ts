@@ -1,21 +1,24 @@
 /** X.509 certificates for tests, which Node can read but not make. */
 import { createHash, type KeyObject, sign } from "node:crypto";
 
-const tlv = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
+/** Returns a value in DER. */
+export const tlv = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
   const content = Buffer.concat(parts);
   const { length } = content;
   const size =
     length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 };
-const sequence = (...parts: readonly Uint8Array[]) => tlv(0x30, ...parts);
-const octets = (...parts: readonly Uint8Array[]) => tlv(0x04, ...parts);
+export const sequence = (...parts: readonly Uint8Array[]) => tlv(0x30, ...parts);
+export const octets = (...parts: readonly Uint8Array[]) => tlv(0x04, ...parts);
 const bits = (bytes: Uint8Array) => tlv(0x03, Buffer.from([0]), bytes);
 const utf8 = (text: string) => tlv(0x0c, Buffer.from(text));
 const yes = tlv(0x01, Buffer.from([0xff]));
-const integer = (value: number) => tlv(0x02, Buffer.from([value & 0x7f]));
+/** Of less than 128. */
+export const integer = (value: number) => tlv(0x02, Buffer.from([value & 0x7f]));
 
-function oid(text: string): Buffer {
+/** Returns an object identifier. */
+export function oid(text: string): Buffer {
   const [first = 0, second = 0, ...rest] = text.split(".").map(Number);
   const bytes = [first * 40 + second];
   for (const part of rest) {
@@ -27,15 +30,16 @@ function oid(text: string): Buffer {
 }
 
 /** Generalized time, in seconds. */
-const time = (at: Date) =>
+export const time = (at: Date) =>
   tlv(0x18, Buffer.from(`${at.toISOString().replace(/[-:T]|\.\d+/g, "")}`));
 
-const name = (text: string) => sequence(tlv(0x31, sequence(oid("2.5.4.3"), utf8(text))));
+/** The name of a subject or an issuer. */
+export const name = (text: string) => sequence(tlv(0x31, sequence(oid("2.5.4.3"), utf8(text))));
 
 const extension = (id: string, value: Uint8Array, critical = false) =>
   sequence(oid(id), ...(critical ? [yes] : []), octets(value));
 
-const ecdsaWithSha256 = sequence(oid("1.2.840.10045.4.3.2"));
+export const ecdsaWithSha256 = sequence(oid("1.2.840.10045.4.3.2"));
 
 const spkiOf = (key: KeyObject) => key.export({ type: "spki", format: "der" });
 

@@ -270,6 +270,80 @@ describe("a bundle does not count", () => {
   });
 });
 
+describe("a signature with the time of a timestamp authority", () => {
+  const inTime = new Date("2026-06-01T00:05:00Z");
+  const tooLate = new Date("2026-06-01T00:11:00Z");
+
+  /** As Rekor 2 has it: the log proves that it has the signature, but not when it got it. */
+  const withoutLogTime = (timestampOf: (signature: string) => string): ImageSignature => {
+    const bundle = sigstore.bundle(digest, by);
+    const { tlogEntries, ...material } = bundle.verificationMaterial;
+    const entries = tlogEntries.map(({ inclusionPromise: _, ...entry }) => ({
+      ...entry,
+      integratedTime: "0",
+    }));
+    const signature = bundle.dsseEnvelope.signatures[0]?.sig ?? "";
+    return asBundle({
+      ...bundle,
+      verificationMaterial: {
+        ...material,
+        tlogEntries: entries,
+        timestampVerificationData: {
+          rfc3161Timestamps: [{ signedTimestamp: timestampOf(signature) }],
+        },
+      },
+    });
+  };
+  /** As cosign 2 has it, beside the time of the log. */
+  const besideLogTime = (timestampOf: (signature: string) => string): ImageSignature => {
+    const signed = sigstore.simpleSigning(digest, by);
+    const timestamp = timestampOf(signed.signature);
+    return { ...signed, timestamp: JSON.stringify({ SignedRFC3161Timestamp: timestamp }) };
+  };
+  const forms = [
+    { form: "a bundle of a log without times", signedAt: withoutLogTime },
+    { form: "an annotation beside the time of the log", signedAt: besideLogTime },
+  ];
+
+  test.each(forms)("counts as $form", ({ signedAt }) => {
+    expect(refusal(signedAt((signature) => sigstore.timestamp(signature, inTime)))).toBeUndefined();
+  });
+
+  test.each(
+    forms.flatMap((form) => [
+      {
+        ...form,
+        time: "that is after the end of the certificate",
+        timestampOf: (signature: string) => sigstore.timestamp(signature, tooLate),
+        why: "certificate",
+      },
+      {
+        ...form,
+        time: "that is for another signature",
+        timestampOf: () => sigstore.timestamp("AAAA", inTime),
+        why: "timestamp could not be verified",
+      },
+      {
+        ...form,
+        time: "by another authority",
+        timestampOf: (signature: string) => new SigstoreForTests().timestamp(signature, inTime),
+        why: "timestamp could not be verified",
+      },
+      {
+        ...form,
+        time: "that is no answer of an authority",
+        timestampOf: () => "AAAA",
+        why: "",
+      },
+    ]),
+  )("does not count as $form with a time $time", ({ signedAt, timestampOf, why }) => {
+    const reason = refusal(signedAt(timestampOf));
+
+    expect(reason).toBeDefined();
+    expect(reason).toContain(why);
+  });
+});
+
 describe("a key of the operator", () => {
   const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const keyFile = () => file(pair.publicKey.export({ type: "spki", format: "pem" }).toString());

@@ -1,4 +1,7 @@
-/** An installation of Sigstore for tests: an authority of certificates, a log of them, and a log of signatures. */
+/**
+ * An installation of Sigstore for tests: an authority of certificates, a log of them, a log of signatures, and an authority
+ * of timestamps.
+ */
 import { generateKeyPairSync, sign } from "node:crypto";
 import {
   authorityExtensions,
@@ -7,6 +10,7 @@ import {
   signerExtensions,
 } from "./certificates.fixture.ts";
 import { type ImageSignature, statementType } from "./image-signatures.ts";
+import { timestampOf } from "./timestamps.fixture.ts";
 
 const minuteMs = 60_000;
 
@@ -32,6 +36,7 @@ export class SigstoreForTests {
   readonly #authority = keyPair();
   readonly #certificateLog = keyPair();
   readonly #log = keyPair();
+  readonly #timestamps = keyPair();
   readonly #beganAt = new Date("2026-01-01T00:00:00Z");
 
   /** Its keys, as the file `trusted_root.json` of an installation has them. */
@@ -46,15 +51,17 @@ export class SigstoreForTests {
       },
       logId: { keyId: base64(sha256(spkiOf(pair))) },
     });
-    const { publicKey, privateKey } = this.#authority;
-    const own = certificateOf({
-      subject: "authority",
-      publicKey,
-      issuer: { name: "authority", publicKey, privateKey },
-      from: this.#beganAt,
-      until: new Date("2036-01-01T00:00:00Z"),
-      extensions: authorityExtensions,
-    });
+    const certificate = (subject: string, { publicKey }: ReturnType<typeof keyPair>) =>
+      certificateOf({
+        subject,
+        publicKey,
+        issuer: { name: "authority", ...this.#authority },
+        from: this.#beganAt,
+        until: new Date("2036-01-01T00:00:00Z"),
+        extensions: subject === "authority" ? authorityExtensions : [],
+      });
+    const own = certificate("authority", this.#authority);
+    const timestamps = certificate("timestamps", this.#timestamps);
     return {
       mediaType: "application/vnd.dev.sigstore.trustedroot+json;version=0.1",
       tlogs: [log("https://rekor.example", this.#log)],
@@ -67,7 +74,14 @@ export class SigstoreForTests {
         },
       ],
       ctlogs: [log("https://ct.example", this.#certificateLog)],
-      timestampAuthorities: [],
+      timestampAuthorities: [
+        {
+          subject: { organization: "example", commonName: "timestamps" },
+          uri: "https://timestamps.example",
+          certChain: { certificates: [timestamps, own].map((der) => ({ rawBytes: base64(der) })) },
+          validFor: { start: this.#beganAt.toISOString() },
+        },
+      ],
     };
   }
 
@@ -148,6 +162,14 @@ export class SigstoreForTests {
         signatures: [{ sig: signature }],
       },
     };
+  }
+
+  /** Returns the answer of the timestamp authority about a signature, in base64. */
+  timestamp(signature: string, at: Date): string {
+    const { privateKey } = this.#timestamps;
+    return base64(
+      timestampOf(Buffer.from(signature, "base64"), at, { issuer: "authority", privateKey }),
+    );
   }
 
   #certificate(signing: Signing) {
