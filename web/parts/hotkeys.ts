@@ -1,15 +1,18 @@
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 
 /**
  * Keyboard shortcuts of this page. They are inactive while the user types, and do not use combinations of the browser
  * or the system.
+ *
+ * They work as soon as the content is visible: other effects run later, and a key pressed in between would be lost or
+ * do what it did before.
  */
 export function useHotkeys(keys: Readonly<Record<string, (() => void) | undefined>>): void {
   const latest = useRef(keys);
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = keys;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const isIn = (where: string) =>

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useLayoutEffect, useState } from "react";
 
 const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
 
@@ -8,7 +8,8 @@ const keys = isMac ? "⌘K" : "Ctrl K";
 /** Opens the command palette; so do ctrl-K and cmd-K, also while the user types. */
 export function PaletteButton() {
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
+  // As soon as the button is visible: a key pressed before other effects would be lost.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || event.shiftKey || event.altKey) return;
       if (event.ctrlKey === event.metaKey) return;
