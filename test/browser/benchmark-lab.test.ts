@@ -76,7 +76,9 @@ test("the pages show the stored figures of the farm", async () => {
   await page.getByRole("region", { name: "Collectors" }).getByText("never seen").waitFor();
   await running.getByRole("link", { name: child }).click();
   await page.getByRole("heading", { level: 1, name: child }).waitFor();
-  expect(await page.getByRole("region", { name: "Jobs" }).locator("tbody tr").count()).toBe(2);
+  await expect
+    .poll(() => page.getByRole("region", { name: "Jobs" }).locator("tbody tr").count())
+    .toBe(2);
 
   await page.getByRole("link", { name: "compare", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: `${parent} → ${child}` }).waitFor();
@@ -87,7 +89,9 @@ test("the pages show the stored figures of the farm", async () => {
 
   await page.getByRole("link", { name: "alpha" }).click();
   await page.getByRole("heading", { level: 1, name: /^alpha/ }).waitFor();
-  expect(await page.getByRole("slider").getAttribute("aria-valuemax")).toBe(String(days));
+  await expect
+    .poll(() => page.getByRole("slider").getAttribute("aria-valuemax"))
+    .toBe(String(days));
   await page.getByLabel("every sample").check();
   await page.getByRole("columnheader", { name: "Samples" }).waitFor();
   expect(faults).toEqual([]);
@@ -120,7 +124,7 @@ test("an accepted step is marked", async () => {
 
   const steps = page.getByRole("region", { name: "Steps", exact: true });
   await steps.getByRole("row").filter({ hasText: "n21" }).getByText("a new checker").waitFor();
-  expect(await page.locator(".large-chart .step .flag").count()).toBe(1);
+  await expect.poll(() => page.locator(".large-chart .step .flag").count()).toBe(1);
 
   await page.goto(`${server.url}/benchmarks/graphs?benchmark=alpha`);
   await page.locator(".small-chart .step .flag").waitFor();

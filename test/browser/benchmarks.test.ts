@@ -38,8 +38,10 @@ test.each(addresses)(
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 740 });
 
-    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
-    expect(await page.title()).toContain("Grange");
+    await expect
+      .poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+      .toBe(0);
+    await expect.poll(() => page.title()).toContain("Grange");
     expect(faults).toEqual([]);
     await page.close();
   },
@@ -68,8 +70,8 @@ test("the status page shows measurements, waiting requests with reasons, and fai
   await running.getByText("ends in about 17 min (12 min to 29 min)").waitFor();
   await running.getByRole("button", { name: "Show its jobs" }).click();
   const jobs = running.getByRole("region", { name: "Jobs" }).locator("tbody tr");
-  expect(await jobs.count()).toBe(12);
-  expect(await jobs.filter({ hasText: "backfill of the parent" }).count()).toBe(4);
+  await expect.poll(() => jobs.count()).toBe(12);
+  await expect.poll(() => jobs.filter({ hasText: "backfill of the parent" }).count()).toBe(4);
 
   const queue = page.getByRole("region", { name: "Queue" });
   await queue.getByText("releases go before nightlies and tries").waitFor();
@@ -120,7 +122,7 @@ test("after a request for a measurement, its state is shown", async () => {
   const dialog = page.getByRole("dialog", { name: "Request a measurement" });
   const ask = dialog.getByRole("button", { name: "Ask", exact: true });
   await dialog.getByLabel("native").waitFor();
-  expect(await ask.isDisabled()).toBe(true);
+  await expect.poll(() => ask.isDisabled()).toBe(true);
 
   await dialog.getByLabel("Artifact", { exact: true }).fill("7.0.2");
   await dialog.getByLabel("native").check();
@@ -138,7 +140,7 @@ test("a comparison shows relevant cases first, and its URL contains the filters"
   const { page, faults } = await open(`/benchmarks/compare?${pair}`);
   await page.getByText("1 benchmark is newly broken").waitFor();
   await page.getByText("4 of 24 cases").waitFor();
-  expect(await rows(page).count()).toBe(5);
+  await expect.poll(() => rows(page).count()).toBe(5);
   const changes = await page.locator(".case-change").allTextContents();
   const sizes = changes.slice(0, 3).map((text) => Number.parseFloat(text.slice(1)));
   expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
@@ -150,7 +152,7 @@ test("a comparison shows relevant cases first, and its URL contains the filters"
   await page.keyboard.press("Escape");
   await page.reload();
   await page.getByText("4 of 24 cases").waitFor();
-  expect(new URL(page.url()).searchParams.get("scenario")).toBe("incr-hub");
+  await expect.poll(() => new URL(page.url()).searchParams.get("scenario")).toBe("incr-hub");
   await page.getByRole("button", { name: "Reset" }).click();
   await page.getByText("4 of 24 cases").waitFor();
 
@@ -173,13 +175,15 @@ test("a row opens by keyboard: evidence, history, and the command with the same 
   await page
     .getByRole("button", { name: /^grange bench compare nightly-20250915 nightly-20250916/ })
     .waitFor();
-  expect(await page.getByRole("img", { name: /^Change .*, between/ }).count()).toBeGreaterThan(1);
+  await expect
+    .poll(() => page.getByRole("img", { name: /^Change .*, between/ }).count())
+    .toBeGreaterThan(1);
 
   await page.keyboard.press("]");
   await page
     .getByRole("heading", { level: 1, name: "nightly-20250916 → nightly-20250917" })
     .waitFor();
-  expect(new URL(page.url()).searchParams.get("metric")).toBe("wall-time");
+  await expect.poll(() => new URL(page.url()).searchParams.get("metric")).toBe("wall-time");
   await page.goto(page.url().replace("before=nightly-20250916", "before=nightly-20250901"));
   await page.getByText("Not adjacent:").waitFor();
   expect(faults).toEqual([]);
@@ -223,7 +227,7 @@ test("graphs are drawn when they become visible, describe the point under the po
     .or(chart.getByText("0 %"))
     .first()
     .waitFor();
-  expect(new URL(page.url()).searchParams.get("kind")).toBe("percent-from-first");
+  await expect.poll(() => new URL(page.url()).searchParams.get("kind")).toBe("percent-from-first");
 
   await chart.focus();
   await page.keyboard.press("End");
@@ -236,6 +240,8 @@ test("graphs are drawn when they become visible, describe the point under the po
 test("a drag across a chart zooms in, and a button shows all of it again", async () => {
   const { page, faults } = await open(`/benchmarks/series?suite=typescript&case=${aCase}`);
   const chart = page.getByRole("slider");
+  // What is above and below the chart is there: it does not move any more.
+  await page.getByRole("region", { name: "Steps", exact: true }).getByText("worse").waitFor();
   const box = await chart.boundingBox();
   if (box === null) throw new Error("the chart is not drawn");
   const y = box.y + box.height / 2;

@@ -51,10 +51,9 @@ test("a retrigger lists the jobs that will run, and then exactly these run", asy
   await list
     .getByRole("heading", { name: "1 skipped so far, to run if the jobs before them succeed" })
     .waitFor();
-  expect(await list.getByRole("listitem").allTextContents()).toEqual([
-    expect.stringContaining("lint"),
-    expect.stringContaining("build"),
-  ]);
+  await expect
+    .poll(() => list.getByRole("listitem").allTextContents())
+    .toEqual([expect.stringContaining("lint"), expect.stringContaining("build")]);
   await dialog.getByLabel("only this job; skipped jobs stay skipped").check();
   await list.getByText("build").waitFor({ state: "detached" });
   await dialog.getByRole("button", { name: "Apply" }).click();
@@ -110,9 +109,9 @@ test("an edge can be waived only with a reason", async () => {
   await panel.getByRole("button", { name: "waive…" }).click();
   const dialog = page.getByRole("dialog", { name: "Let build continue without lint" });
   const apply = dialog.getByRole("button", { name: "Apply" });
-  expect(await apply.isDisabled()).toBe(true);
+  await expect.poll(() => apply.isDisabled()).toBe(true);
   await dialog.getByLabel(/Reason/).fill("   ");
-  expect(await apply.isDisabled()).toBe(true);
+  await expect.poll(() => apply.isDisabled()).toBe(true);
 
   await dialog.getByLabel(/Reason/).fill("a known problem");
   await dialog.getByText("1 skipped so far").waitFor();
@@ -147,7 +146,7 @@ test("a job is customised for its graph, and marked", async () => {
   const apply = dialog.getByRole("button", { name: "Customise", exact: true });
   await dialog.getByLabel("Changes").fill('{"timeout": ');
   await dialog.getByRole("alert").getByText("Not JSON yet").waitFor();
-  expect(await apply.isDisabled()).toBe(true);
+  await expect.poll(() => apply.isDisabled()).toBe(true);
 
   await dialog.getByLabel("Changes").fill('{"timeout": "20m"}');
   await dialog.locator("ins").getByText("20m").waitFor();
@@ -169,9 +168,9 @@ test("on a protected branch the page shows the farm's message that customisation
   await dialog.getByLabel("Changes").fill('{"timeout": "20m"}');
 
   await dialog.getByRole("alert").getByText("release is protected").waitFor();
-  expect(await dialog.getByRole("button", { name: "Customise", exact: true }).isDisabled()).toBe(
-    true,
-  );
+  await expect
+    .poll(() => dialog.getByRole("button", { name: "Customise", exact: true }).isDisabled())
+    .toBe(true);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await page.close();
@@ -215,7 +214,7 @@ test("another run can be requested for a running job, and its dialog preselects 
   const dialog = page.getByRole("dialog", { name: "Retrigger lint" });
   const another = dialog.getByLabel("also if a run is queued or running");
   await dialog.getByText("1 to run", { exact: true }).waitFor();
-  expect(await another.isChecked()).toBe(true);
+  await expect.poll(() => another.isChecked()).toBe(true);
 
   await another.uncheck();
   await dialog.getByRole("heading", { name: "1 left unchanged" }).waitFor();
@@ -238,7 +237,7 @@ test("one job of a graph gets a different priority, which its page then shows", 
   const dialog = page.getByRole("dialog", { name: "Priority of lint" });
   const set = dialog.getByRole("button", { name: "Set the priority" });
   await dialog.getByText("It is added to the priority of the graph, 0.").waitFor();
-  expect(await set.isDisabled()).toBe(true);
+  await expect.poll(() => set.isDisabled()).toBe(true);
 
   await dialog.getByLabel("A higher number starts sooner").fill("7");
   await set.click();
@@ -248,7 +247,9 @@ test("one job of a graph gets a different priority, which its page then shows", 
   expect(farm.graphs.get("job-priority")?.priority).toBe(0);
   await dialog.getByRole("button", { name: "Close" }).click();
   await page.getByRole("button", { name: "Priority…" }).click();
-  expect(await dialog.getByLabel("A higher number starts sooner").inputValue()).toBe("7");
+  await expect
+    .poll(() => dialog.getByLabel("A higher number starts sooner").inputValue())
+    .toBe("7");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -266,7 +267,7 @@ test("a customisation that is based on an older one is refused, and the dialog c
 
   await dialog.getByRole("alert").getByText("Ada has customised lint").waitFor();
   const apply = dialog.getByRole("button", { name: "Customise", exact: true });
-  expect(await apply.isDisabled()).toBe(true);
+  await expect.poll(() => apply.isDisabled()).toBe(true);
   await dialog.getByRole("button", { name: "Start from the current definition" }).click();
   await dialog.getByLabel("Changes").fill('{"timeout": "30m"}');
   await dialog.locator("ins").getByText("30m").waitFor();

@@ -14,7 +14,7 @@ test("a new graph is selected, previewed, and submitted exactly as in the previe
   await preview.getByRole("rowheader", { name: /pgo/ }).waitFor();
   await page.getByLabel("Graph").selectOption("tests");
   await preview.getByRole("rowheader", { name: /lint/ }).waitFor({ state: "detached" });
-  expect(page.url()).toContain("graph=tests");
+  await expect.poll(() => page.url()).toContain("graph=tests");
   await page.getByRole("button", { name: "Submit" }).click();
 
   await page.getByRole("heading", { level: 1, name: "Submitted in the page" }).waitFor();
@@ -57,9 +57,9 @@ test("one job is made from its template, values, a patch and a priority; and the
   await page.waitForURL(/definitionsFrom=.*srv/);
   await page.reload();
   await preview.getByText("2 jobs").waitFor();
-  expect(await page.getByLabel("Repository of the definitions").inputValue()).toBe(
-    "/srv/definitions",
-  );
+  await expect
+    .poll(() => page.getByLabel("Repository of the definitions").inputValue())
+    .toBe("/srv/definitions");
   await page.getByRole("button", { name: "Submit" }).click();
   await page.getByRole("heading", { level: 1, name: "Submitted in the page" }).waitFor();
 
@@ -84,8 +84,8 @@ test("definitions are compared by job and edge, with signs in addition to colors
   await page.getByRole("heading", { name: "Jobs 1 added, 1 removed, 1 changed" }).waitFor();
   await page.getByText("fuzz waits for install").waitFor();
   const changed = page.locator(".diff-lines > .changed");
-  expect(await changed.locator("del").textContent()).toBe("10m");
-  expect(await changed.locator("ins").textContent()).toBe("20m");
+  await expect.poll(() => changed.locator("del").textContent()).toBe("10m");
+  await expect.poll(() => changed.locator("ins").textContent()).toBe("20m");
 
   await page.getByRole("textbox", { name: "To", exact: true }).fill("main");
   await page.keyboard.press("Enter");
@@ -97,11 +97,12 @@ test("definitions are compared by job and edge, with signs in addition to colors
 test("if definitions to compare do not exist, the farm's message is shown", async () => {
   const { page } = await open("/catalogs/diff?a=nowhere&b=release");
   await page.getByRole("alert").getByText("there is no catalog nowhere").waitFor();
-  expect(await page.locator(".diff-lines").count()).toBe(0);
+  await expect.poll(() => page.locator(".diff-lines").count()).toBe(0);
   await page.close();
 });
 
 test("a branch is protected on its page, with a reason that is stored", async () => {
+  farm.branchChanges.clear();
   const { page, faults } = await open("/repositories/grange/branches?branch=main");
   await page.getByLabel("Protected").selectOption("yes");
   await page.getByLabel("Switches").fill('{"pgo": true}');
@@ -120,6 +121,7 @@ test("a branch is protected on its page, with a reason that is stored", async ()
 });
 
 test("changes that another user saved in the meantime are not overwritten", async () => {
+  farm.branchChanges.clear();
   const { page } = await open("/repositories/grange/branches?branch=release");
   await page.getByLabel("Customisable").selectOption("yes");
   const change = {

@@ -40,12 +40,11 @@ const mostRequests = 8;
 test.each(everyPage)(
   "few requests load %s, and axe finds nothing moderate or serious",
   async (path) => {
-    const { page, requests } = await open(path);
+    const { page, requests } = await open(path, { repeatsRequests: false });
 
     await page.emulateMedia({ colorScheme: "light" });
     expect(await axeFindings(page)).toEqual([]);
-    // Those above the limit, by name. Browsers without a window request no icon. On a slow machine, some pages request
-    // something again before axe has finished.
+    // Those above the limit, by name. Browsers without a window request no icon.
     const requested = [...new Set(requests)].filter((url) => !url.endsWith("/favicon.svg"));
     expect(requested.slice(mostRequests - 1)).toEqual([]);
     await page.emulateMedia({ colorScheme: "dark" });
@@ -65,7 +64,7 @@ test.each([
   "/workers",
   "/benchmarks/requests/11111111-0000-4000-8000-000000010001",
 ])("hostile names, messages and log lines are only text on %s", async (path) => {
-  const { page, faults } = await open(path, hostile.url);
+  const { page, faults } = await open(path, { url: hostile.url });
   await page.setViewportSize({ width: 360, height: 800 });
 
   const { harm, isShown } = await lookForHarm(page);

@@ -1,10 +1,27 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeEach } from "vitest";
 import { FakeFarm } from "../../web/dev/fake-farm.ts";
 import { type FakeServer, startFakeServer } from "../../web/dev/fake-server.ts";
 import { browserNeed, launchChromium } from "../support/chromium.ts";
 import { skipWithout } from "../support/needs/needs.ts";
 import { builtPages } from "../support/shared-resources.ts";
+
+interface OpenOptions {
+  /** The address of another server in front of the farm. */
+  readonly url?: string;
+  /** Whether the page requests things again at an interval; true by default. */
+  readonly repeatsRequests?: boolean;
+}
+
+/** On a busy machine, pages were seen to need 30 s, the default of Playwright, with forty processes for two CPUs. */
+const pageTimeoutMs = 120_000;
+
+/** Runs in a page before its own scripts. Pages request things again after 2 s at the soonest. */
+const withoutLateTimers = `
+  const ofBrowser = window.setTimeout.bind(window);
+  window.setTimeout = (action, ms, ...values) => (ms < 1000 ? ofBrowser(action, ms, ...values) : 0);
+  window.setInterval = () => 0;
+`;
 
 interface FarmInBrowser {
   readonly farm: FakeFarm;
@@ -15,8 +32,7 @@ interface FarmInBrowser {
    */
   readonly open: (
     path: string,
-    /** The address of another server in front of the farm. */
-    url?: string,
+    options?: OpenOptions,
   ) => Promise<{ page: Page; faults: string[]; requests: string[] }>;
 }
 
@@ -48,6 +64,11 @@ export async function pagesInBrowser<S extends ServesPages>(
     await server?.stop();
   });
 
+  // After a failure, too: the page of the failed try would take processor time from the next one.
+  afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close();
+  });
+
   const hasBrowser = browserNeed.missing === undefined;
   beforeEach((context) => skipWithout(context, browserNeed));
   // Without a browser, nothing asks for a page.
@@ -57,9 +78,11 @@ export async function pagesInBrowser<S extends ServesPages>(
 
   return {
     server: running,
-    async open(path, url = running.url) {
+    async open(path, { url = running.url, repeatsRequests = true } = {}) {
       if (browser === undefined) throw new Error(browserNeed.missing);
       const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+      page.setDefaultTimeout(pageTimeoutMs);
+      if (!repeatsRequests) await page.addInitScript(withoutLateTimers);
       const faults: string[] = [];
       page.on("pageerror", (error) => faults.push(error.message));
       page.on("dialog", (dialog) => {

@@ -29,14 +29,14 @@ test("a failed run shows its class, its numbers, and its error lines in their co
 
   const found = page.getByRole("region", { name: "Found in the log" });
   await found.getByText("error: it did not work").waitFor();
-  expect(await found.getByText("coverage").count()).toBe(1);
+  await expect.poll(() => found.getByText("coverage").count()).toBe(1);
   await found.getByText("(at least 80)").waitFor();
   await page.getByText("crash", { exact: true }).waitFor();
   await found.getByRole("link", { name: "Line 12" }).click();
 
   await lines.getByText("line 12", { exact: true }).waitFor();
-  expect(await lines.locator(".linked .log-text").textContent()).toBe("line 12");
-  expect(page.url()).toContain("line=12");
+  await expect.poll(() => lines.locator(".linked .log-text").textContent()).toBe("line 12");
+  await expect.poll(() => page.url()).toContain("line=12");
   expect(faults).toEqual([]);
   await page.close();
 });

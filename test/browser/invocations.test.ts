@@ -27,7 +27,7 @@ test.each([
 
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
 
-  expect(await page.title()).toContain("Grange");
+  await expect.poll(() => page.title()).toContain("Grange");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -43,17 +43,19 @@ test("the page of a failed build opens with its failed actions and the end of th
   const { page, faults } = await open(`/invocations/${id}`);
   const section = page.getByRole("region", { name: "What failed" });
 
-  expect(await section.locator("mark").textContent()).toBe("a.cc:1:2: error: no\n");
-  expect(await section.getByText(failed?.target ?? "").count()).toBe(1);
+  await expect.poll(() => section.locator("mark").textContent()).toBe("a.cc:1:2: error: no\n");
+  await expect.poll(() => section.getByText(failed?.target ?? "").count()).toBe(1);
   await section.getByRole("link", { name: "Open execution" }).click();
   // The page of the execution opens with the same, and says what changed. Its address is there before its content.
   await page.getByRole("heading", { level: 1, name: failed?.target ?? "" }).waitFor();
-  expect(await section.locator("mark").textContent()).toBe("a.cc:1:2: error: no\n");
+  await expect.poll(() => section.locator("mark").textContent()).toBe("a.cc:1:2: error: no\n");
   await section.getByText("What changed since it last succeeded").click();
   await section.getByRole("listitem").filter({ hasText: "lib/store/new.h" }).waitFor();
   await section.getByRole("row", { name: "variable LANG" }).getByText("not there").waitFor();
   await section.getByText("ran on worker barn-1").waitFor();
-  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+  await expect
+    .poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+    .toBe(0);
   expect(await axeFindings(page)).toEqual([]);
   expect(faults).toEqual([]);
   await page.close();
@@ -90,15 +92,15 @@ test("the list is filtered by text, project and commit, and keys open a line", a
   await page.getByRole("heading", { level: 1 }).click();
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
-  await page.waitForURL(/\/invocations\/waiting-one$/);
   await page.getByText("4 actions are queued, and the first of them waits for a worker").waitFor();
+  await page.waitForURL(/\/invocations\/waiting-one$/);
 
   await page.goto(`${server.url}/invocations?project=team%2Fapp`);
   await rows.getByText("recc").waitFor();
-  expect(await rows.count()).toBe(1);
+  await expect.poll(() => rows.count()).toBe(1);
   await page.goto(`${server.url}/in/team%2Fapp/recc-1`);
   await page.getByText("ended", { exact: true }).first().waitFor();
-  expect(new URL(page.url()).searchParams.get("project")).toBe("team/app");
+  await expect.poll(() => new URL(page.url()).searchParams.get("project")).toBe("team/app");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -108,7 +110,7 @@ test("ten thousand actions can be scrolled, and filtered by state and text", asy
   const rows = page.getByRole("list", { name: "Actions" }).getByRole("listitem");
   await rows.nth(5).waitFor();
   // Actions from the cache are folded at first.
-  expect(await rows.locator("svg[aria-label='from the cache']").count()).toBe(0);
+  await expect.poll(() => rows.locator("svg[aria-label='from the cache']").count()).toBe(0);
   await page.getByRole("button", { name: /^Show .* from the cache/ }).click();
   await page.waitForURL(/hits=shown/);
   const scroller = page.locator(".action-scroller");
@@ -122,15 +124,18 @@ test("ten thousand actions can be scrolled, and filtered by state and text", asy
     .toBe(1);
   expect(await rows.count()).toBeLessThan(100);
 
+  const only = page.getByRole("group", { name: "Only actions that are" });
   await page.keyboard.press("f");
-  await page.waitForURL(/state=failed/);
+  await only.getByRole("button", { name: /^failed/, pressed: true }).waitFor();
   await rows.first().getByText("failed, exit 1").waitFor();
+  await page.waitForURL(/state=failed/);
   await page.keyboard.press("f");
+  await only.getByRole("button", { name: /^all/, pressed: true }).waitFor();
   const find = page.getByRole("searchbox", { name: "Filter by target or mnemonic" });
   await find.fill("unit_123");
   await page.waitForURL(/find=unit_123/);
   await rows.first().getByText("unit_123", { exact: false }).waitFor();
-  expect(await find.inputValue()).toBe("unit_123");
+  await expect.poll(() => find.inputValue()).toBe("unit_123");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -171,13 +176,13 @@ test("tests are shown with their attempts and logs, failed ones first", async ()
 
   await targets.first().getByText("//lib/store:store_test").waitFor();
 
-  expect(await targets.nth(1).locator(".badge", { hasText: "flaky" }).count()).toBe(1);
+  await expect.poll(() => targets.nth(1).locator(".badge", { hasText: "flaky" }).count()).toBe(1);
   const logs = targets.first().getByRole("link", { name: "test.log" });
-  expect(await logs.count()).toBe(3);
-  expect(await logs.first().getAttribute("href")).toMatch(
-    /^\/api\/v1\/blobs\/[0-9a-f]{64}\/2048\?name=test\.log$/,
-  );
-  expect(await targets.first().getByText("test.xml (not in the farm)").count()).toBe(3);
+  await expect.poll(() => logs.count()).toBe(3);
+  await expect
+    .poll(() => logs.first().getAttribute("href"))
+    .toMatch(/^\/api\/v1\/blobs\/[0-9a-f]{64}\/2048\?name=test\.log$/);
+  await expect.poll(() => targets.first().getByText("test.xml (not in the farm)").count()).toBe(3);
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -196,7 +201,7 @@ test("without build events, targets and tests come from the actions", async () =
   await targets.filter({ hasText: "unit_53" }).getByText("1 test action").click();
 
   const attempts = targets.filter({ hasText: "unit_53" }).getByRole("row");
-  expect(await attempts.nth(1).textContent()).toContain("1 of 2");
+  await expect.poll(() => attempts.nth(1).textContent()).toContain("1 of 2");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -207,8 +212,8 @@ test("the tool's output is shown as text, with its colors and without its script
 
   await lines.getByText("<script>document.title").waitFor();
 
-  expect(await lines.locator("script").count()).toBe(0);
-  expect(await page.title()).toContain("bazel test");
+  await expect.poll(() => lines.locator("script").count()).toBe(0);
+  await expect.poll(() => page.title()).toContain("bazel test");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -231,15 +236,19 @@ test("misleading or very long names do not break a page", async () => {
   const title = page.getByRole("heading", { level: 1 });
   await page.locator(".action-row").first().waitFor();
   for (const shown of [title, page.locator(".action-row").first()]) {
-    expect(await shown.textContent()).toContain("\uFFFDgpj.exe \uFFFD[31m<b>x</b>");
+    await expect.poll(() => shown.textContent()).toContain("\uFFFDgpj.exe \uFFFD[31m<b>x</b>");
   }
-  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+  await expect
+    .poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+    .toBe(0);
   expect(faults).toEqual([]);
   await page.close();
 });
 
 test("cancellation needs a confirmation", async () => {
-  const { page, faults } = await open("/invocations/waiting-one");
+  const id = newId("cancelled");
+  farm.invocations.push(madeUpInvocation(id, new Date().toISOString(), { state: "running" }));
+  const { page, faults } = await open(`/invocations/${id}`);
   await page.getByRole("button", { name: "Cancel…" }).click();
 
   await page.getByRole("button", { name: "Cancel the invocation" }).click();
@@ -262,10 +271,11 @@ test("an execution shows its command, outputs, streams and origin", async () => 
   await page.getByText("bin/gen/").click();
   await page.getByRole("link", { name: "gen/a.h" }).waitFor();
   const download = page.getByRole("link", { name: "bin/store.o" });
-  expect(await download.getAttribute("href")).toMatch(/\/41238\?name=bin%2Fstore\.o$/);
+  await expect.poll(() => download.getAttribute("href")).toMatch(/\/41238\?name=bin%2Fstore\.o$/);
   await page.getByText("its worker went silent").waitFor();
 
   await page.getByRole("link", { name: "failed-one" }).last().click();
+  await page.getByRole("heading", { level: 1, name: "bazel test" }).waitFor();
   await page.waitForURL(/\/invocations\/failed-one/);
   expect(faults).toEqual([]);
   expect(await axeFindings(page)).toEqual([]);
@@ -297,19 +307,22 @@ test("the lines to paste contain this farm's address, the project and a token", 
   await page.getByRole("link", { name: "ccache", exact: true }).click();
   await recipe.getByText(`http://${address}/cache/team/app/ccache|bearer-token=`).waitFor();
 
-  expect(new URL(page.url()).search).toBe("?project=team%2Fapp&tool=ccache");
+  await expect.poll(() => new URL(page.url()).search).toBe("?project=team%2Fapp&tool=ccache");
   expect(faults).toEqual([]);
   await page.close();
 });
 
 test("a farm without invocations shows how to make one", async () => {
   const kept = farm.invocations.splice(0);
-  const { page, faults } = await open("/invocations");
+  try {
+    const { page, faults } = await open("/invocations");
 
-  await page.getByRole("link", { name: "Connect your tool" }).click();
+    await page.getByRole("link", { name: "Connect your tool" }).click();
 
-  await page.getByRole("heading", { level: 1, name: "Connect a build tool" }).waitFor();
-  farm.invocations.push(...kept);
-  expect(faults).toEqual([]);
-  await page.close();
+    await page.getByRole("heading", { level: 1, name: "Connect a build tool" }).waitFor();
+    expect(faults).toEqual([]);
+    await page.close();
+  } finally {
+    farm.invocations.push(...kept);
+  }
 });

@@ -6,6 +6,14 @@ import { farmInBrowser } from "./farm-in-browser.ts";
 
 const { farm, open } = await farmInBrowser(madeUpFarm(new Date()));
 
+let made = 0;
+
+/** The id of a graph and the subject of its commit, which nothing else has, also when a failed test is tried again. */
+function newCommit(): [id: string, subject: string] {
+  made += 1;
+  return [`new-${made}`, `New commit ${made}`];
+}
+
 test.each([
   ["/", "Home"],
   ["/repositories", "Repositories"],
@@ -19,7 +27,7 @@ test.each([
 
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
 
-  expect(await page.title()).toContain("Grange");
+  await expect.poll(() => page.title()).toContain("Grange");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -69,10 +77,11 @@ test("a click shows older commits, and a new one appears by itself", async () =>
   await page.getByText("live", { exact: true }).waitFor();
   const [known] = farm.graphs.values();
   if (known === undefined) throw new Error("the made-up farm has graphs");
-  farm.add({ ...known, id: "new", subject: "A new commit", createdAt: new Date().toISOString() });
+  const [id, subject] = newCommit();
+  farm.add({ ...known, id, subject, createdAt: new Date().toISOString() });
 
-  await rows.first().getByText("A new commit").waitFor();
-  expect(await rows.count()).toBeGreaterThanOrEqual(60);
+  await rows.first().getByText(subject, { exact: true }).waitFor();
+  await expect.poll(() => rows.count()).toBeGreaterThanOrEqual(60);
   await page.close();
 });
 
@@ -84,15 +93,15 @@ test("a cell of the grid names what failed and opens the job; filters are in the
   await page.keyboard.press("j");
   const words = await page.locator("a.has-failed:focus").getAttribute("aria-label");
   expect(words).toContain("failed");
-  expect(await note.textContent()).toBe(words);
+  await expect.poll(() => note.textContent()).toBe(words);
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/graphs\/[^/]+\/jobs\//);
   await page.goBack();
   await page.getByRole("searchbox", { name: "Subject, revision or commit" }).fill("no such words");
   await page.getByText("No commit matches these filters.").waitFor();
 
-  expect(page.url()).toContain("state=failed");
-  expect(page.url()).toContain("text=no");
+  await expect.poll(() => page.url()).toContain("state=failed");
+  await expect.poll(() => page.url()).toContain("text=no");
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -111,7 +120,7 @@ test("a lost worker is shown as lost", async () => {
 
   const card = page.locator("li", { has: page.getByRole("heading", { name: "barn-1" }) });
   await card.getByText("lost", { exact: true }).waitFor();
-  expect(await card.getByText("its heartbeats stopped").count()).toBe(1);
+  await expect.poll(() => card.getByText("its heartbeats stopped").count()).toBe(1);
   await page.close();
 });
 
@@ -120,7 +129,7 @@ test("for something that does not exist, the page says so and shows a link", asy
     const { page } = await open(path);
     await page.getByRole("link", { name: "Back to the home page" }).click();
     await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
-    expect(new URL(page.url()).pathname).toBe("/");
+    await expect.poll(() => new URL(page.url()).pathname).toBe("/");
     await page.close();
   }
 });
@@ -132,7 +141,7 @@ test("a link to a job whose result is a cache hit opens the run that made the re
 
   await page.waitForURL(/\/graphs\/older\//);
 
-  expect(new URL(page.url()).pathname).toBe("/graphs/older/jobs/proto");
+  await expect.poll(() => new URL(page.url()).pathname).toBe("/graphs/older/jobs/proto");
   await page.close();
 });
 
@@ -162,9 +171,10 @@ test("the home page shows a new graph by itself", async () => {
   if (known === undefined) throw new Error("the made-up farm has graphs");
   const createdAt = new Date(Date.now() + 60_000).toISOString();
 
-  farm.add({ ...known, id: "pushed", subject: "A commit just pushed", createdAt });
+  const [id, subject] = newCommit();
+  farm.add({ ...known, id, subject, createdAt });
 
-  await page.locator(".graphs > li").getByText("A commit just pushed").waitFor();
+  await page.locator(".graphs > li").getByText(subject, { exact: true }).waitFor();
   expect(faults).toEqual([]);
   await page.close();
 });
@@ -174,6 +184,8 @@ test("the palette finds a job, a page and an action of the page, and opens them 
   await page.getByRole("heading", { level: 1 }).waitFor();
   const box = page.getByRole("combobox", { name: "Search for pages, actions and objects" });
   const chosen = page.locator('[role="option"][aria-selected="true"]');
+  // Until then, the keys belong to the palette that closes.
+  const closed = () => page.locator("dialog.palette").waitFor({ state: "detached" });
 
   await page.keyboard.press("Control+k");
   await box.fill("unit/cas");
@@ -182,17 +194,23 @@ test("the palette finds a job, a page and an action of the page, and opens them 
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/graphs\/[^/]+\/jobs\/unit%2Fcas/);
   await page.getByRole("navigation", { name: "Breadcrumbs" }).getByText("Repositories").waitFor();
+  await closed();
 
   await page.keyboard.press("Control+k");
   await box.fill("size cl");
+  await chosen.getByText("Size classes", { exact: true }).waitFor();
   await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Size classes" }).waitFor();
   await page.waitForURL(/\/size-classes$/);
+  await closed();
 
   await page.keyboard.press("Control+k");
   await box.fill("theme dark");
+  await chosen.getByText(/dark/i).waitFor();
   await page.keyboard.press("Enter");
   await page.locator('html[data-theme="dark"]').waitFor();
-  expect(await page.getByRole("dialog").count()).toBe(0);
+  await closed();
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
 
   await page.goto(new URL("/graphs/now", page.url()).href);
   await page.getByRole("heading", { level: 1 }).waitFor();

@@ -7,6 +7,7 @@ import { farmInBrowser } from "./farm-in-browser.ts";
 const { farm, open } = await farmInBrowser(madeUpFarm(new Date()));
 
 test("a bisection shows the expected number of probes before it starts, and names the first bad commit", async () => {
+  farm.searches.length = 0;
   const { page, faults } = await open("/searches?repository=grange");
   await page.getByText("None yet.").waitFor();
   await page.getByLabel("Jobs").fill("kind:unit");
@@ -20,8 +21,8 @@ test("a bisection shows the expected number of probes before it starts, and name
   await page.getByRole("heading", { level: 1, name: "Bisect kind:unit" }).waitFor();
   await page.getByText("It is among 3 commits so far.").waitFor();
   const commits = page.getByRole("list", { name: "Commits" }).getByRole("listitem");
-  expect(await commits.count()).toBe(100);
-  expect(await commits.filter({ hasText: "under way" }).count()).toBe(1);
+  await expect.poll(() => commits.count()).toBe(100);
+  await expect.poll(() => commits.filter({ hasText: "under way" }).count()).toBe(1);
 
   findFirstBad(farm, farm.searches[0]?.id ?? "", 41);
   await page.getByText("The first bad commit is").getByText(commitFor("41")).waitFor();
@@ -38,6 +39,6 @@ test("a backfill shows the number of its graphs, which is smaller if some commit
   await page.getByLabel("Every").fill("10");
 
   await page.getByText("at most 10", { exact: true }).waitFor();
-  expect(await page.getByLabel("Equal results").count()).toBe(0);
+  await expect.poll(() => page.getByLabel("Equal results").count()).toBe(0);
   await page.close();
 });

@@ -22,8 +22,10 @@ test.each(addresses)(
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 740 });
 
-    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
-    expect(await page.title()).toContain("Grange");
+    await expect
+      .poll(() => page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+      .toBe(0);
+    await expect.poll(() => page.title()).toContain("Grange");
     expect(faults).toEqual([]);
     await page.close();
   },
@@ -71,13 +73,15 @@ test("the most expensive actions are found by text, and their page shows runs, e
   await page.getByRole("heading", { level: 1, name: "CppLink //lib/store:unit_0" }).waitFor();
 
   const plot = page.getByRole("img", { name: /^Durations on size class 1: .* out of memory/ });
-  expect(await plot.locator(".mark").count()).toBe(14);
-  expect(await plot.getAttribute("aria-label")).toContain(
-    "Expected: 1 m 04 s, between 38 s and 2 m",
-  );
+  await expect.poll(() => plot.locator(".mark").count()).toBe(14);
+  await expect
+    .poll(() => plot.getAttribute("aria-label"))
+    .toContain("Expected: 1 m 04 s, between 38 s and 2 m");
   await page.getByRole("img", { name: /^Memory on size class 8: from/ }).waitFor();
   await page.getByText("As a table").click();
-  expect(await page.getByRole("region", { name: "Runs" }).locator("tbody tr").count()).toBe(49);
+  await expect
+    .poll(() => page.getByRole("region", { name: "Runs" }).locator("tbody tr").count())
+    .toBe(49);
 
   await page.getByRole("button", { name: "Why?" }).first().focus();
   await page.keyboard.press("Enter");
@@ -94,9 +98,10 @@ test("an execution shows why it ran on its size class, and links to its key", as
   await why.getByText("chosen first, and size class 2 in the end").waitFor();
   await why.getByText("and ran out of memory.").waitFor();
   await why.getByText("and succeeded.").waitFor();
-  expect(await why.getByRole("table").count()).toBe(2);
+  await expect.poll(() => why.getByRole("table").count()).toBe(2);
   await why.getByRole("link", { name: "its earlier runs on each class" }).click();
 
+  await page.getByRole("heading", { level: 1, name: "CppLink //lib/store:unit_0" }).waitFor();
   await page.waitForURL(/\/size-class-keys\/a%3Amade-up-0\?domain=protected$/);
   expect(faults).toEqual([]);
   await page.close();
@@ -114,16 +119,17 @@ test("an execution that only one class could run says so", async () => {
 });
 
 test("settings are shown and changed, and a value that is not a number is refused before it is sent", async () => {
+  farm.sizeClassSettings = undefined;
   const { page, faults } = await open("/size-classes");
   const form = page.getByRole("region", { name: "How they are selected" });
   const set = form.getByRole("button", { name: "Save" });
   await form.getByText("All settings have their defaults").waitFor();
-  expect(await set.isDisabled()).toBe(true);
+  await expect.poll(() => set.isDisabled()).toBe(true);
 
   const price = form.getByRole("textbox", { name: "Price of an hour’s delay" });
   await price.fill("much");
   await form.getByRole("alert").getByText("must be a number, not “much”").waitFor();
-  expect(await set.isDisabled()).toBe(true);
+  await expect.poll(() => set.isDisabled()).toBe(true);
   await price.fill("2.5");
   await set.click();
   await form.getByText("Changed by ada").waitFor();

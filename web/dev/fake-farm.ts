@@ -54,7 +54,11 @@ export class FakeFarm {
     for (const listener of this.#listeners) listener();
   }
 
+  /** Adds a graph, or replaces the one with its id: nothing stays of its logs and priorities. */
   add(graph: Graph): Graph {
+    for (const kept of [this.logs, this.jobPriorities]) {
+      for (const key of kept.keys()) if (key.startsWith(`${graph.id} `)) kept.delete(key);
+    }
     this.graphs.set(graph.id, graph);
     this.changed();
     return graph;
