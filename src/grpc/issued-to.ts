@@ -2,9 +2,9 @@ import type { PeerCertificate, TLSSocket } from "node:tls";
 import { Fault } from "#core/fault.ts";
 
 /** A property of the socket itself: HTTP/2 shows its own only through a proxy, which no map would know. */
-const shownBy = Symbol("what the client's certificate came to");
+const resultKey = Symbol("result of the check of the client certificate");
 
-type Shown = { readonly name: string } | { readonly refused: string };
+type CertificateResult = { readonly name: string } | { readonly refused: string };
 
 /** A longer name is unknown to the farm and would only take space. */
 const longestName = 256;
@@ -18,15 +18,15 @@ const longestName = 256;
  */
 export function noteCertificate(socket: TLSSocket): void {
   // Null after the socket was closed.
-  const shown = socket.getPeerCertificate() as PeerCertificate | null;
-  if (shown?.subject === undefined) return;
-  Object.assign(socket, { [shownBy]: judged(shown, socket) });
+  const certificate = socket.getPeerCertificate() as PeerCertificate | null;
+  if (certificate?.subject === undefined) return;
+  Object.assign(socket, { [resultKey]: resultOf(certificate, socket) });
 }
 
-function judged(
+function resultOf(
   { subject, valid_to }: PeerCertificate,
   { authorized, authorizationError }: TLSSocket,
-): Shown {
+): CertificateResult {
   if (!authorized) return { refused: whyNot(String(authorizationError), valid_to) };
   const name: unknown = subject.CN;
   // With several common names, or none, it is unclear which one the authority certifies.
@@ -54,18 +54,18 @@ function whyNot(code: string, until: string): string {
  */
 export function certificateOn(socket: object | undefined): {
   readonly issuedTo?: string;
-  readonly notTaken?: Fault;
+  readonly refusal?: Fault;
 } {
-  const shown = (socket as { readonly [shownBy]?: Shown } | undefined)?.[shownBy];
-  if (shown === undefined) return {};
-  if ("name" in shown) return { issuedTo: shown.name };
-  const sentence = `this machine's certificate (GRANGE_CLIENT_CERT) ${shown.refused}`;
-  return { notTaken: new Fault("unauthenticated", sentence) };
+  const result = (socket as { readonly [resultKey]?: CertificateResult } | undefined)?.[resultKey];
+  if (result === undefined) return {};
+  if ("name" in result) return { issuedTo: result.name };
+  const sentence = `this machine's certificate (GRANGE_CLIENT_CERT) ${result.refused}`;
+  return { refusal: new Fault("unauthenticated", sentence) };
 }
 
 /** Returns the name on that certificate. Throws `unauthenticated` when the certificate is refused. */
 export function certificateOf(socket: object | undefined): string | undefined {
-  const { issuedTo, notTaken } = certificateOn(socket);
-  if (notTaken !== undefined) throw notTaken;
+  const { issuedTo, refusal } = certificateOn(socket);
+  if (refusal !== undefined) throw refusal;
   return issuedTo;
 }

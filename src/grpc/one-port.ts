@@ -52,7 +52,7 @@ export function onePort(
     undecided.listen(socket, (bytes) => {
       const protocol = protocolOf(bytes);
       if (protocol === "unknown") return undefined;
-      return () => pendingConnections.letIn(socket, () => handOver(socket, protocol));
+      return () => pendingConnections.add(socket, () => handOver(socket, protocol));
     });
 
   const shakeHands =
@@ -70,7 +70,7 @@ export function onePort(
     else {
       undecided.listen(socket, ([first]) =>
         first === handshakeRecord
-          ? () => pendingConnections.letIn(socket, () => shakeHands(socket))
+          ? () => pendingConnections.add(socket, () => shakeHands(socket))
           : () => refuseClear(socket),
       );
     }

@@ -7,9 +7,9 @@ test("lets connections in by their order, and not those that are closed by then"
   const went: string[] = [];
   const last = new Promise<void>((resolve) => {
     const left = new Socket();
-    pendingConnections.letIn(new Socket(), () => went.push("first"));
-    pendingConnections.letIn(left, () => went.push("left"));
-    pendingConnections.letIn(new Socket(), () => {
+    pendingConnections.add(new Socket(), () => went.push("first"));
+    pendingConnections.add(left, () => went.push("left"));
+    pendingConnections.add(new Socket(), () => {
       went.push("last");
       resolve();
     });
@@ -23,18 +23,18 @@ test("lets nobody in once it is to end", async () => {
   const pendingConnections = new PendingConnections();
   const socket = new Socket();
   let isIn = false;
-  pendingConnections.letIn(socket, () => {
+  pendingConnections.add(socket, () => {
     isIn = true;
   });
   pendingConnections.destroy();
-  await new Promise<void>((resolve) => pendingConnections.letIn(new Socket(), resolve));
+  await new Promise<void>((resolve) => pendingConnections.add(new Socket(), resolve));
   expect(socket.destroyed).toBe(true);
   expect(isIn).toBe(false);
 });
 
 test("leaves no listener of its own with a connection that is in", async () => {
   const socket = new Socket();
-  await new Promise<void>((resolve) => new PendingConnections().letIn(socket, resolve));
+  await new Promise<void>((resolve) => new PendingConnections().add(socket, resolve));
   expect(socket.listenerCount("error")).toBe(0);
 });
 

@@ -11,7 +11,7 @@ const mostInTurn = 8;
 
 interface PendingConnection {
   readonly socket: Socket;
-  readonly goIn: () => void;
+  readonly serve: () => void;
 }
 
 /**
@@ -26,12 +26,12 @@ interface PendingConnection {
 export class PendingConnections {
   readonly #waiting: PendingConnection[] = [];
 
-  /** Calls `goIn` when it is the connection's turn, unless it is closed by then. */
-  letIn(socket: Socket, goIn: () => void): void {
+  /** Calls `serve` when it is the connection's turn, unless it is closed by then. */
+  add(socket: Socket, serve: () => void): void {
     // There is no other listener yet, and without one an error would end the process.
     socket.on("error", giveUp);
-    this.#waiting.push({ socket, goIn });
-    if (this.#waiting.length === 1) void this.#letAllIn();
+    this.#waiting.push({ socket, serve });
+    if (this.#waiting.length === 1) void this.#serveAll();
   }
 
   /** Drops the connections that wait. */
@@ -39,16 +39,16 @@ export class PendingConnections {
     for (const { socket } of this.#waiting) socket.destroy();
   }
 
-  async #letAllIn(): Promise<void> {
+  async #serveAll(): Promise<void> {
     let turnAt = performance.now();
     while (this.#waiting.length > 0) {
-      await myTurn("newcomers", sessionMs);
+      await myTurn("new connections", sessionMs);
       const now = performance.now();
       const count = connectionsInTurn(now - turnAt);
       turnAt = now;
-      for (const { socket, goIn } of this.#waiting.splice(0, count)) {
+      for (const { socket, serve } of this.#waiting.splice(0, count)) {
         socket.off("error", giveUp);
-        if (!socket.destroyed) goIn();
+        if (!socket.destroyed) serve();
       }
     }
   }

@@ -75,7 +75,7 @@ export function serveStream(
   const peer = peerOf(socket);
   const isPrivate = stream.session?.encrypted === true || isLoopbackAddress(socket?.remoteAddress);
   const metadata = metadataOf(headers);
-  const { issuedTo, notTaken } = certificateOn(socket);
+  const { issuedTo, refusal } = certificateOn(socket);
   const context = new ServerCallContext(path, metadata, deadline, peer, isPrivate, issuedTo);
 
   let requests: IncomingMessages | undefined;
@@ -83,13 +83,13 @@ export function serveStream(
   let over = false;
   let isBegun = false;
   let isAllHere = false;
-  let shortOver = () => {};
+  let endShortWork = () => {};
 
   const end = (status: StatusHeaders) => {
     if (over) return;
     over = true;
     clearTimeout(timer);
-    shortOver();
+    endShortWork();
     try {
       endStream(stream, context, status);
       // The rest is sent when the client reads it, or is dropped with the stream.
@@ -123,12 +123,12 @@ export function serveStream(
     if (!over) abort(new Fault("cancelled", "the client has disconnected"));
     over = true;
     clearTimeout(timer);
-    shortOver();
+    endShortWork();
   });
 
-  if (notTaken !== undefined) {
+  if (refusal !== undefined) {
     stream.resume();
-    fail(notTaken);
+    fail(refusal);
     return;
   }
   const method = options.methods.get(path);
@@ -150,14 +150,14 @@ export function serveStream(
     return;
   }
   const incoming = requests;
-  const inHand = () => {
+  const countAsShort = () => {
     if (method.isBackground === true) return;
     const isShort = isBegun && isAllHere && incoming.receivedBytes < largeBytes;
-    if (isShort && !over) shortOver = shortWork(peer);
+    if (isShort && !over) endShortWork = shortWork(peer);
   };
   stream.on("end", () => {
     isAllHere = true;
-    inHand();
+    countAsShort();
     incoming.finish();
   });
   if (timeoutMs !== undefined) {
@@ -175,7 +175,7 @@ export function serveStream(
     await sendHeld(stream, message, options);
   };
   const through = <T>(gate: FairGate, owedMs: number, work: () => T | Promise<T>) => {
-    shortOver();
+    endShortWork();
     const inLine = async () => {
       await myTurn(peer, owedMs);
       context.signal.throwIfAborted();
@@ -194,7 +194,7 @@ export function serveStream(
   options.line.begin(peer, () => {
     if (over) return false;
     isBegun = true;
-    inHand();
+    countAsShort();
     void options
       .around(context, () => method.serve(call))
       .then(() => end(okHeaders), fail)
@@ -257,7 +257,7 @@ function endStream(
   if (stream.headersSent) {
     stream.once("wantTrailers", () => {
       stream.sendTrailers(trailers);
-      hushAfterEnd(stream);
+      resetUnlessEnded(stream);
     });
     stream.end();
     return;
@@ -267,11 +267,11 @@ function endStream(
     status["grpc-status"] === "12" ? { "grpc-accept-encoding": acceptedEncodings } : {};
   const metadata = headersOf(context.responseMetadata);
   stream.respond({ ...responseHeaders, ...metadata, ...accept, ...trailers }, { endStream: true });
-  hushAfterEnd(stream);
+  resetUnlessEnded(stream);
 }
 
 /** Resets the stream of a client that keeps sending after its answer. */
-function hushAfterEnd(stream: ServerHttp2Stream): void {
+function resetUnlessEnded(stream: ServerHttp2Stream): void {
   if (stream.readableEnded) return;
   setImmediate(() => {
     // A client that has ended its side in the meantime needs no reset.

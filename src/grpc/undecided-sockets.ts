@@ -30,19 +30,19 @@ export class UndecidedSockets {
     const settled = this.add(socket);
     const giveUp = () => socket.destroy();
     let seen: Buffer = Buffer.alloc(0);
-    const hear = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
       const handOver = judge(seen);
       if (handOver === undefined) return;
       settled();
-      socket.off("data", hear);
+      socket.off("data", onData);
       socket.off("error", giveUp);
       socket.off("end", giveUp);
       socket.pause();
       socket.unshift(seen);
       handOver();
     };
-    socket.on("data", hear);
+    socket.on("data", onData);
     socket.on("error", giveUp);
     socket.on("end", giveUp);
   }
