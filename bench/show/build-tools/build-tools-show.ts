@@ -2,6 +2,7 @@ import type { Show } from "../row.ts";
 import { actionCpu } from "./action-cpu.ts";
 import { bazelMeasurements } from "./bazel-measurements.ts";
 import { bytesOverGrpc } from "./bytes.ts";
+import { cargoProject } from "./cargo-project.ts";
 import { conformance } from "./conformance.ts";
 import { goProject } from "./go-project.ts";
 import { hostile } from "./hostile.ts";
@@ -20,6 +21,7 @@ export const buildToolsShow: Show = {
     httpCaches,
     httpCacheSpeed,
     goProject,
+    cargoProject,
     noOpActions,
     actionCpu,
     smallGenrules,
