@@ -29,6 +29,8 @@ function frameTarget(): FuzzTarget {
   const mostBytes = 2_000;
   return {
     name: "messages of gRPC in chunks",
+    // Byte by byte, an input takes half a millisecond.
+    isSlow: true,
     seeds: [frames(0, 1, 5), frames(200, 33), frames(1_000), Buffer.of(1, 0, 0, 0, 2, 7, 7)],
     words: [frames(0), Buffer.of(0, 0, 0, 0, 40), Buffer.of(1, 0, 0, 3, 0), Buffer.of(0xff)],
     read(bytes) {
