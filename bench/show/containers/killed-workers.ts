@@ -46,7 +46,7 @@ const killedRounds = (roundsOfEach: number, long: boolean): Measurement => {
             0,
             "",
             problems.length === 0
-              ? "the next worker runs the image; no process, no mount and no unfinished file is left, and no file outside of the images after any round that was not there after the first one"
+              ? `after each round, the next worker runs the image, and no process and no mount is left; after every ${settledEvery}th, no unfinished file, and no file outside of the images that was not there after the first one`
               : problems.slice(0, 20).join("; "),
           ),
         ];
