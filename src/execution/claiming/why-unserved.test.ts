@@ -24,6 +24,17 @@ test("names the property that is missing, and what workers have instead", () => 
   );
 });
 
+test("says how a worker runs images", () => {
+  const image = { "container-image": "docker://docker.io/library/node:22" };
+
+  expect(whyUnserved(asking(image), [linux])).toContain(
+    "it needs container images, and no worker that could run it runs them; list their registries with `grange worker --registries`",
+  );
+  expect(
+    whyUnserved(asking(image), [{ ...linux, platform: { "grange-images": "oci" } }]),
+  ).toBeUndefined();
+});
+
 test("names the size class that is too great", () => {
   expect(whyUnserved(asking({ OSFamily: "linux" }, 4), [linux, mac])).toContain(
     "it asks for size class 4 or more, but suitable workers have at most size class 2;",

@@ -1,5 +1,5 @@
 import { isolationOfProperty } from "#core/isolation-level.ts";
-import { serves } from "#core/platform.ts";
+import { imagesOffer, serves } from "#core/platform.ts";
 import { firstMissing } from "../first-missing.ts";
 import type { QueuedKind, SeenOffer } from "../submitting/queued-kinds.store.ts";
 import { blockingReservation } from "./blocking-reservation.ts";
@@ -33,6 +33,8 @@ export function whyUnserved(
   const isolation = isolationOfProperty(property);
   if (isolation !== undefined)
     return `it requires the isolation ${isolation}, and no worker that could run it has it; \`grange workers\` lists under "not stopped" what each lacks`;
+  if (property === imagesOffer)
+    return "it needs container images, and no worker that could run it runs them; list their registries with `grange worker --registries` or GRANGE_WORKER_REGISTRIES; `grange doctor` says why a worker runs no images";
   const instead =
     offered.length === 0
       ? `no worker offers ${property}`

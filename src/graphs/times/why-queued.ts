@@ -1,6 +1,6 @@
 import type { WaitingReason } from "#api/waiting.ts";
 import { isolationOfProperty } from "#core/isolation-level.ts";
-import { serves } from "#core/platform.ts";
+import { imagesOffer, serves } from "#core/platform.ts";
 import { blockingReservation } from "#execution/claiming/blocking-reservation.ts";
 import { greatestSizeClass, isServedBy } from "#execution/claiming/is-served-by.ts";
 import type { QueuePosition } from "#execution/claiming/queue-position.store.ts";
@@ -164,6 +164,14 @@ function whyNobody(
       ...facts,
       sentence: `waits for a worker with the isolation ${isolation}: none of ${counted(numberOf(alive), "worker")} stops all attacks of that level`,
       advice: `start a worker that does: the page of workers and grange doctor list under "not stopped" what each lacks (docs/workers.md); or lower the isolation that the ${one} requires`,
+    };
+  }
+  if (property === imagesOffer) {
+    return {
+      ...facts,
+      sentence: `waits for a worker that runs container images: none of ${counted(numberOf(alive), "worker")} does`,
+      advice:
+        "list the registries of its images with grange worker --registries, or GRANGE_WORKER_REGISTRIES; grange doctor says why a worker runs no images",
     };
   }
   return {

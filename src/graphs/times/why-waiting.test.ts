@@ -146,6 +146,11 @@ const reasons: readonly {
     sentence: "waits for a worker with camera=yes: none of 2 workers offers camera",
   },
   {
+    facts: queued({ requirements: { OSFamily: "linux", "container-image": "docker://node:22" } }),
+    kind: "capacity-none",
+    sentence: "waits for a worker that runs container images: none of 2 workers does",
+  },
+  {
     facts: queued({
       requirements: { OSFamily: "linux", gpu: "cuda" },
       offers: [offer(), offer({ platform: { OSFamily: "windows", gpu: "cuda" } })],
