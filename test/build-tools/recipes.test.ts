@@ -12,10 +12,12 @@ import { ToolCaches } from "#api/tool-cache.ts";
 import { grpcAddress, type Recipe } from "../../web/pages/connect/recipe.ts";
 import { type RecipeName, recipes } from "../../web/pages/connect/recipes.ts";
 import { type Farm, grange, startFarm } from "../support/farm.ts";
+import { buildStreamNeed, buildStreamProgram } from "../support/needs/buildstream-need.ts";
 import { goNeed } from "../support/needs/go-need.ts";
 import { ccache, gradle } from "../support/needs/machine-needs.ts";
 import { mavenInstallation, mavenNeed } from "../support/needs/maven-need.ts";
 import { needs } from "../support/needs/needs.ts";
+import { runProgram } from "../support/process.ts";
 import { type Bazel, bazelNeed, startBazel } from "./bazel.ts";
 import { shortLived } from "./bazel-toolchains.ts";
 import { goEnvironment, goModule } from "./caches/go.ts";
@@ -263,4 +265,38 @@ test("with the lines for Maven, two builds share their modules", needs(mavenNeed
 
   expect(await buildOn("first")).not.toContain("Found cached build");
   expect((await buildOn("second")).match(/Found cached build/g)).toHaveLength(2);
+});
+
+test("with the lines for BuildStream, a second machine pulls the artifact", {
+  ...needs(buildStreamNeed),
+}, async () => {
+  const place = join(folder, "buildstream");
+  await mkdir(join(place, "elements"), { recursive: true });
+  await mkdir(join(place, "files"));
+  await writeFile(
+    join(place, "project.conf"),
+    'name: sample\nmin-version: "2.0"\nelement-path: elements\n',
+  );
+  await writeFile(
+    join(place, "elements/hello.bst"),
+    "kind: import\nsources:\n- kind: local\n  path: files\n",
+  );
+  await writeFile(join(place, "files/hello.txt"), "hello\n");
+  const [lines = ""] = linesFor("buildstream", "team/app");
+  const bst = async (machine: string, ...args: string[]) => {
+    const config = join(place, `${machine}.conf`);
+    await writeFile(config, `${lines}cachedir: ${join(place, machine)}\n`);
+    const options = ["--no-interactive", "--no-colors", "--config", config, ...args];
+    const env = { XDG_CACHE_HOME: join(place, "logs") };
+    return runProgram(buildStreamProgram ?? "bst", options, { cwd: place, env });
+  };
+
+  expect(await bst("first", "build", "hello.bst")).toMatchObject({ code: 0 });
+  const pulled = await bst("second", "artifact", "pull", "hello.bst");
+  expect(pulled.code).toBe(0);
+  expect(pulled.stdout + pulled.stderr).toContain("Pulled artifact");
+  const out = join(place, "out");
+  const checkout = ["artifact", "checkout", "--directory", out, "hello.bst"];
+  expect(await bst("second", ...checkout)).toMatchObject({ code: 0 });
+  expect(await readFile(join(out, "hello.txt"), "utf8")).toBe("hello\n");
 });

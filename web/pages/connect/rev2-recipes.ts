@@ -105,6 +105,22 @@ export const rev2Recipes = {
       "With an empty `.moon/cache`, tasks are cached from remote. If moon is refused, it continues without the farm and prints nothing: `moon --log debug run :build` shows the reason.",
     seen: { nowhere: true },
   },
+  buildstream: {
+    tool: "BuildStream",
+    gives: "Artifacts and sources of elements are shared between machines. Needs BuildStream 2.",
+    lines: (farm) => [
+      {
+        where: "~/.config/buildstream.conf",
+        text: joined(...["artifacts", "source-caches"].flatMap((caches) => serverOf(caches, farm))),
+      },
+      ...(farm.token === undefined
+        ? []
+        : [{ where: "shell", text: joined(...accessTokenFile(farm)) }]),
+      { where: "shell", text: "bst build ELEMENT.bst\n" },
+    ],
+    expect: "On a second machine, `bst artifact pull ELEMENT.bst` prints `Pulled artifact`.",
+    seen: { cache: "remote-asset" },
+  },
   trexe: {
     tool: "trexe",
     gives:
@@ -133,7 +149,19 @@ export const rev2Recipes = {
   },
 } as const satisfies Readonly<Record<string, Recipe>>;
 
-/** These two read the token from a file, and send it over TLS only. */
+/** Returns the lines of BuildStream's configuration that name the farm as the server of a kind of caches. */
+function serverOf(caches: string, { origin, project, token }: Farm): string[] {
+  return [
+    `${caches}:`,
+    "  servers:",
+    `  - url: ${origin}`,
+    `    instance-name: ${project}`,
+    "    push: true",
+    ...(token === undefined ? [] : ["    auth:", "      access-token: ~/.grange-token"]),
+  ];
+}
+
+/** These tools read the token from a file, and send it over TLS only. */
 function accessTokenFile({ token }: Farm): string[] {
   return [`(umask 077; printf %s '${token ?? ""}' > "$HOME/.grange-token")`];
 }
