@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
+import { z } from "zod";
 import { readPlainYaml as read } from "./read-plain-yaml.ts";
 
 const usual = `# yaml-language-server: $schema=../docs/schema/definitions.schema.json
@@ -147,6 +148,19 @@ test("random texts are read with the same result as the package, or left to the 
     }),
     { numRuns: 1_500 },
   );
+});
+
+test("jobs with equal texts in brackets share one value, also before a comment", () => {
+  const text =
+    "jobs:\n  a: {needs: [x]}\n  b: {needs: [x]}\n  c: {needs: [y]}\n  d: {needs: [x]} # last\nother:\n  a: {needs: [x]}\n";
+
+  const value = z
+    .record(z.string(), z.record(z.string(), z.custom<object>()))
+    .parse(readPlainYaml(text)?.value);
+
+  expect(value).toEqual(parseDocument(text).toJS());
+  expect(value["jobs"]?.["b"]).toBe(value["jobs"]?.["a"]);
+  expect(value["jobs"]?.["c"]).not.toBe(value["jobs"]?.["a"]);
 });
 
 test("a number with more than 1,000 digits is left to the package", () => {

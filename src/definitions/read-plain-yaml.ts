@@ -1,5 +1,5 @@
 import { readFlow } from "./plain-yaml-flow.ts";
-import { NotPlain, readKey, readScalarLine } from "./plain-yaml-scalar.ts";
+import { NotPlain, type ReadPart, readKey, readScalarLine } from "./plain-yaml-scalar.ts";
 
 /** Deeper texts are left to the full parser, which reports whether they are too deep. */
 const maxDepth = 24;
@@ -54,6 +54,8 @@ class PlainReader {
   readonly jobOffsets = new Map<string, number>();
   /** The top-level key that is being read. */
   #top = "";
+  /** Jobs that are written in brackets, by their text. */
+  readonly #flowJobs = new Map<string, ReadPart<unknown>>();
   /** The current line: the positions of its end and of its content, and the column of its content. The end is -1 after the last line. */
   #end = -1;
   #at = 0;
@@ -147,7 +149,7 @@ class PlainReader {
     } else if (sign === pipe) {
       value = this.#literal(column);
     } else if (sign === bracket || sign === brace) {
-      const flow = readFlow(this.#text, this.#at, this.#end, depth + 1);
+      const flow = depth === 1 && this.#top === "jobs" ? this.#flowJob() : this.#flow(depth);
       if (!this.#isRestEmpty(flow.end)) throw new NotPlain();
       value = flow.value;
       this.#nextLine();
@@ -158,6 +160,23 @@ class PlainReader {
     // A text that continues in the next line, or text in an illegal place.
     if (this.#column > column) throw new NotPlain();
     return value;
+  }
+
+  #flow(depth: number): ReadPart<unknown> {
+    return readFlow(this.#text, this.#at, this.#end, depth + 1);
+  }
+
+  /**
+   * Jobs with equal texts get one value. A matrix has thousands of jobs that only their names tell apart; each is then
+   * read, hashed and checked once.
+   */
+  #flowJob(): ReadPart<unknown> {
+    const text = this.#text.slice(this.#at, this.#end);
+    const known = this.#flowJobs.get(text);
+    if (known !== undefined) return { value: known.value, end: this.#at + known.end };
+    const read = this.#flow(1);
+    this.#flowJobs.set(text, { value: read.value, end: read.end - this.#at });
+    return read;
   }
 
   /** The lines under `|` or `|-`, without the blanks that all of them begin with. */

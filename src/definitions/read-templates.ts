@@ -65,13 +65,25 @@ async function readSources(
     await setImmediate();
     const source = readSourceFile(file, text, budget);
     if (Array.isArray(source)) problems.push(...source);
-    else sources.push(source);
+    else {
+      checkTop(source);
+      sources.push(source);
+    }
   }
   return sources;
 }
 
+const checkedTops = new WeakMap<SourceFile, ReturnType<typeof DefinitionFile.safeParse>>();
+
+/** Checks the top level of a file, once. Called for each file as it is read, so that a long list is not one long piece of work. */
+export function checkTop(source: SourceFile): ReturnType<typeof DefinitionFile.safeParse> {
+  const checked = checkedTops.get(source) ?? DefinitionFile.safeParse(source.value ?? {});
+  checkedTops.set(source, checked);
+  return checked;
+}
+
 function readTop(source: SourceFile, problems: DefinitionProblem[]): DefinitionFile | undefined {
-  const parsed = DefinitionFile.safeParse(source.value ?? {});
+  const parsed = checkTop(source);
   if (parsed.success) return parsed.data;
   const origin = originInFile(source);
   for (const issue of parsed.error.issues) {

@@ -8,7 +8,7 @@ import {
   DefinitionProblems,
   throwIfAny,
 } from "#definitions/definition-problems.ts";
-import { templatesIn } from "#definitions/read-templates.ts";
+import { checkTop, templatesIn } from "#definitions/read-templates.ts";
 import { readSourceFile, type SourceFile } from "#definitions/source-file.ts";
 import type { Templates } from "#definitions/templates.ts";
 import { type CommitEntry, listCommitTree } from "#git/commit-tree.ts";
@@ -100,6 +100,7 @@ export async function readDefinitionFiles(
     const source = readSourceFile(file.path, decoder.decode(await object.take()), budget);
     if (Array.isArray(source)) problems.push(...source);
     else {
+      checkTop(source);
       cache.files.set(keyOf(file), source);
       sources.set(file.path, source);
     }
