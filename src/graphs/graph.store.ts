@@ -2,18 +2,18 @@ import { z } from "zod";
 import type { JobState } from "#api/job-state.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { runInParts } from "#db/run-in-parts.ts";
+import { type Sql, sql } from "#db/sql.ts";
 import type { Catalog } from "#definitions/catalog.ts";
 import { parseDuration } from "#definitions/duration.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 import { preferIndexes } from "#execution/claiming/prefer-indexes.store.ts";
-import { partsOf } from "#scheduling/turns.ts";
 import { wakeRunners } from "./advancing/advance.store.ts";
 import type { AdvancingJob, GraphPart } from "./advancing/graph-part.ts";
 import { keepDefinitionsFromRemoval, takeCatalog } from "./catalog-use.store.ts";
 import { lesserTtlMs } from "./expiry/graph-ttl.ts";
 import type { GraphId } from "./graph-id.ts";
-import { insertDefinitions } from "./insert-definitions.store.ts";
+import { insertDefinitions, insertEntries } from "./insert-definitions.store.ts";
 import type { OutsiderRules } from "./plan-for-outsiders.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
 
@@ -70,13 +70,7 @@ export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
     .map(([digest, body]) => ({ digest, body }));
   await insertDefinitions(tx, definitions);
   await tx.run(sql`insert into catalog (digest) values (${catalog.digest}) on conflict do nothing`);
-  await tx.run(sql`
-    insert into catalog_entry (catalog, name, definition)
-    select ${catalog.digest}, name, definition
-    from unnest(${catalog.entries.map((entry) => entry.name)}::text[],
-                ${catalog.entries.map((entry) => entry.digest)}::text[]) as e (name, definition)
-    on conflict do nothing
-  `);
+  await insertEntries(tx, catalog.digest, catalog.entries);
 }
 
 /** Stores a graph with all its jobs and edges; returns false when one with this id exists. */
@@ -107,16 +101,20 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
   `);
   if (inserted === 0) return false;
   await insertJobs(tx, graph);
-  const { edges } = graph.begun;
-  await tx.run(sql`
-    insert into edge (graph_id, job, on_job, condition, status)
-    select ${graph.id}, job, on_job, condition, status
-    from unnest(${edges.map((edge) => edge.job)}::text[],
-                ${edges.map((edge) => edge.on)}::text[],
-                ${edges.map((edge) => edge.condition)}::text[],
-                ${edges.map((edge) => edge.status)}::text[])
-      as e (job, on_job, condition, status)
-  `);
+  await runInParts(
+    tx,
+    graph.begun.edges,
+    edgesAtOnce,
+    (part) => sql`
+      insert into edge (graph_id, job, on_job, condition, status)
+      select ${graph.id}, job, on_job, condition, status
+      from unnest(${part.map((edge) => edge.job)}::text[],
+                  ${part.map((edge) => edge.on)}::text[],
+                  ${part.map((edge) => edge.condition)}::text[],
+                  ${part.map((edge) => edge.status)}::text[])
+        as e (job, on_job, condition, status)
+    `,
+  );
   await tx.run(sql`select pg_notify('grange_graph', ${graph.id})`);
   await wakeRunners(tx);
   return true;
@@ -152,15 +150,15 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
       reason: job.reason,
     };
   };
-  for (const part of partsOf(graph.begun.jobs, jobsAtOnce))
-    await insertRows(tx, graph, part.map(rowOf));
+  await runInParts(tx, graph.begun.jobs, jobsAtOnce, (part) => rowsOf(graph, part.map(rowOf)));
 }
 
-/** Large enough to make the round trip worthwhile; small enough that serialising it does not delay other requests. */
-const jobsAtOnce = 2_000;
+/** Small enough that serialising so many does not delay other requests. */
+const jobsAtOnce = 1_000;
+const edgesAtOnce = 4_000;
 
-async function insertRows(tx: Tx, graph: NewGraph, rows: readonly object[]): Promise<void> {
-  await tx.run(sql`
+function rowsOf(graph: NewGraph, rows: readonly object[]): Sql {
+  return sql`
     insert into job (graph_id, name, definition, kind, tags, depth, priority, ttl_ms, on_expiry,
                      coalesce_key, coalesce_depth, coalesce_age_ms, outside, finder, approximation, set_aside, state, wanted, wanted_by, wanted_at, expires_at, retries, runs, yield,
                      open_edges, failed_edges, reason, ready_at, finished_at)
@@ -176,7 +174,7 @@ async function insertRows(tx: Tx, graph: NewGraph, rows: readonly object[]): Pro
             ttl_ms bigint, on_expiry text, coalesce_key text, coalesce_depth integer,
             coalesce_age_ms bigint, outside boolean, finder text, approximation text, set_aside text, state text, wanted text,
             retries integer, runs integer, yield text, open_edges integer, failed_edges integer, reason text)
-  `);
+  `;
 }
 
 /** A job that skips the cache must be executed; a job that is not an action has no result to look up. */

@@ -6,7 +6,7 @@ import { type Sql, sql } from "#db/sql.ts";
 import { DefinitionDigest } from "#definitions/catalog.ts";
 import type { JobDefinition } from "#definitions/job-definition.ts";
 import { keepDefinitionsFromRemoval, takeCatalog } from "../catalog-use.store.ts";
-import { insertDefinitions } from "../insert-definitions.store.ts";
+import { insertDefinitions, insertEntries } from "../insert-definitions.store.ts";
 import type { StoredJob } from "./catalog-of-jobs.ts";
 import { entryKey, kindAndName, type TemplateCatalog } from "./template-catalog.ts";
 
@@ -36,13 +36,8 @@ export async function keepTemplates(tx: Tx, catalog: TemplateCatalog): Promise<b
   const inserted = await tx.run(sql`
     insert into catalog (digest, holds) values (${catalog.digest}, 'templates') on conflict do nothing
   `);
-  await tx.run(sql`
-    insert into catalog_entry (catalog, name, definition)
-    select ${catalog.digest}, name, definition
-    from unnest(${catalog.entries.map(entryKey)}::text[],
-                ${catalog.entries.map((entry) => entry.digest)}::text[]) as e (name, definition)
-    on conflict do nothing
-  `);
+  const entries = catalog.entries.map((entry) => ({ name: entryKey(entry), digest: entry.digest }));
+  await insertEntries(tx, catalog.digest, entries);
   return inserted > 0;
 }
 

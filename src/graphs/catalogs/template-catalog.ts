@@ -5,7 +5,7 @@ import { originInCatalog } from "#definitions/definition-origin.ts";
 import { shareShape } from "#definitions/job-shape.ts";
 import type { NamedGraph } from "#definitions/named-graph.ts";
 import type { Declared, Templates } from "#definitions/templates.ts";
-import { mapInTurns } from "#scheduling/turns.ts";
+import { mapInTurns, turns } from "#scheduling/turns.ts";
 
 export type EntryKind = (typeof catalogEntryKinds)[number];
 
@@ -31,6 +31,7 @@ export interface TemplateCatalog {
  * Files, order and comments do not count.
  */
 export async function templateCatalogOf(templates: Templates): Promise<TemplateCatalog> {
+  const turn = turns();
   const declared = <Declaration>(
     kind: EntryKind,
     section: ReadonlyMap<string, Declared<Declaration>>,
@@ -51,12 +52,13 @@ export async function templateCatalogOf(templates: Templates): Promise<TemplateC
     ...declared("switch", templates.switches),
     ...declared("graph", templates.graphs),
   ];
+  await turn();
   const sorted = new Map(entries.map((entry) => [entryKey(entry), entry]));
   const keys = [...sorted.keys()].toSorted();
-  return {
-    digest: nameOf(keys.map((key) => [key, sorted.get(key)?.digest])),
-    entries: keys.flatMap((key) => sorted.get(key) ?? []),
-  };
+  await turn();
+  const digest = nameOf(keys.map((key) => [key, sorted.get(key)?.digest]));
+  await turn();
+  return { digest, entries: keys.flatMap((key) => sorted.get(key) ?? []) };
 }
 
 /** Returns the unique name of an entry in its catalog: `job/lint`, `switch/pgo`. */
