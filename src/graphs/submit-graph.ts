@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { Principal } from "#access/principal.ts";
 import { requireGrantSomewhere } from "#access/require-grant.ts";
 import type { SubmitGraph } from "#api/submit-graph.ts";
+import { together } from "#db/together.ts";
 import { GraphId } from "./graph-id.ts";
 import { graphSummary } from "./graph-summary.store.ts";
 import { authoriseSubmission } from "./submitting/authorise-submission.ts";
 import { planSubmission } from "./submitting/plan-submission.ts";
 import { resolveSubmission } from "./submitting/resolve-submission.ts";
 import { type StoredSubmission, storeSubmission } from "./submitting/store-submission.ts";
+import { storeTemplatesEarly } from "./submitting/store-templates-early.ts";
 import type { GraphOrigin, SubmissionServices } from "./submitting/submission.ts";
 import {
   asSubmissionStep,
@@ -44,7 +46,10 @@ export async function submitGraph(
     const resolved = await asStep("read definitions", () =>
       resolveSubmission(services, authorised),
     );
-    const planned = await asStep("plan", () => planSubmission(services, resolved));
+    const [planned] = await together([
+      asStep("plan", () => planSubmission(services, resolved)),
+      storeTemplatesEarly(db, resolved.from),
+    ]);
     const stored = await asStep("store graph", () => storeSubmission(db, planned));
     if (!stored.isNew) endWithoutGraph(trace, "existed");
     return stored;
