@@ -10,6 +10,7 @@ import {
 import { JobState } from "#api/job-state.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
+import { together } from "#db/together.ts";
 import type { GraphId } from "./graph-id.ts";
 import { graphSummary } from "./graph-summary.store.ts";
 import { reasonColumn } from "./reason-column.store.ts";
@@ -66,13 +67,13 @@ async function firstOpenEdges(
 }
 
 /**
- * Jobs of a graph as its page shows them; `which` is a condition on `job`.
+ * Jobs of a graph, by name; `which` is a condition on `job`.
  *
  * Edges are read by a separate statement. In a join with the jobs, they were scanned once for each job when the
  * planner's statistics were older than the graph and showed one job: 100 million rows for 10,000 jobs.
  */
-async function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<JobSummary[]> {
-  const rows = await tx.many(
+function jobRows(tx: Tx, graphId: GraphId, which: Sql): Promise<JobRow[]> {
+  return tx.many(
     JobRow,
     sql`
       select job.name, job.kind, job.state, job.version, job.stale, job.patch is not null as customised, job.tags, job.runs, coalesce(run.cached, false) as cached,
@@ -85,6 +86,11 @@ async function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<Jo
       order by job.name
     `,
   );
+}
+
+/** Some jobs of a graph as its page shows them; `which` is a condition on `job`. */
+async function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<JobSummary[]> {
+  const rows = await jobRows(tx, graphId, which);
   const blocked = rows.flatMap(({ name, state }) => (state === "blocked" ? [name] : []));
   if (blocked.length === 0) return rows.map((row) => summaryOf(row, undefined));
   const firstOpen = await firstOpenEdges(tx, graphId, sql`job = any(${blocked}::text[])`);
@@ -127,8 +133,13 @@ export function edgesOf(tx: Tx, graphId: GraphId, which: Sql): Promise<Edge[]> {
 export async function wholeGraph(tx: Tx, id: GraphId): Promise<Graph | undefined> {
   const graph = await graphSummary(tx, id);
   if (graph === undefined) return undefined;
-  const jobList = await summariesOfJobs(tx, id, sql`true`);
-  return { ...graph, jobList, edges: await edgesOf(tx, id, sql`true`) };
+  // PostgreSQL reads the edges while the jobs are parsed here.
+  const [rows, edges] = await together([jobRows(tx, id, sql`true`), edgesOf(tx, id, sql`true`)]);
+  // The edges are sorted as `firstOpenEdges` compares them, so the first one of each job is the same.
+  const firstOpen = new Map<string, string>();
+  for (const { job, on, status } of edges)
+    if (status === "open" && !firstOpen.has(job)) firstOpen.set(job, on);
+  return { ...graph, jobList: rows.map((row) => summaryOf(row, firstOpen.get(row.name))), edges };
 }
 
 /**

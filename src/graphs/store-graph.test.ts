@@ -7,7 +7,7 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import { beginGraph } from "./advancing/begin-graph.ts";
 import { insertGraph, keepCatalog } from "./graph.store.ts";
 import { GraphId } from "./graph-id.ts";
-import { wholeGraph } from "./graph-page.store.ts";
+import { jobSummary, wholeGraph } from "./graph-page.store.ts";
 import { plan } from "./plan.ts";
 import { nameRepository } from "./repository.store.ts";
 
@@ -61,5 +61,9 @@ test.each([1_000, 10_000])(
 
     expect(whole?.jobList).toHaveLength(count);
     expect(whole?.edges).toHaveLength(3 * (count - 10));
+    // It needs j9, j10 and j11; by name, j10 comes first.
+    const waiting = whole?.jobList.find(({ name }) => name === "j19");
+    expect(waiting?.reason).toBe("waits for j10 and 2 others");
+    expect(waiting).toEqual(await jobSummary(db, id, "j19"));
   },
 );
