@@ -21,15 +21,17 @@ interface CatalogToSign {
   readonly entries: readonly EntryToSign[];
 }
 
-/** Templates as they are signed. */
+/** Templates as they are signed. Only a protected branch needs the entries, so they are made when they are read. */
 export function templatesToSign({ digest, entries }: TemplateCatalog): CatalogToSign {
   return {
     digest,
-    entries: entries.map((entry) => ({
-      name: entryKey(entry),
-      definition: entry.body,
-      isJob: entry.kind === "job",
-    })),
+    get entries() {
+      return entries.map((entry) => ({
+        name: entryKey(entry),
+        definition: entry.body,
+        isJob: entry.kind === "job",
+      }));
+    },
   };
 }
 
@@ -87,7 +89,7 @@ async function signaturesFor(tx: Tx, catalog: CatalogToSign, made: MadeOf | unde
 }
 
 /** The trusted keys that have signed a catalog. */
-export async function signersOf(tx: Tx, { digest, entries }: CatalogToSign): Promise<Signer[]> {
-  const signed = signedDigests.get(digest, () => signedDigestOf(entries));
+export async function signersOf(tx: Tx, catalog: CatalogToSign): Promise<Signer[]> {
+  const signed = signedDigests.get(catalog.digest, () => signedDigestOf(catalog.entries));
   return verifySignatures(tx, { kind: "catalog", digest: signed });
 }
