@@ -35,10 +35,10 @@ const parent = `n${days - 1}`;
 const figures = Array.from({ length: days }, (_, n) =>
   Math.round((n < 20 ? 1e9 : 1.1e9) * (n === days - 1 ? 1.05 : 1) * (1 + (n % 3) * 1e-4)),
 );
-let request: string;
+let line: Awaited<ReturnType<typeof aLine>>;
 
 beforeAll(async () => {
-  const line = await aLine(db, days);
+  line = await aLine(db, days);
   await storeLine(db, line, figures);
   for (const benchmark of ["beta", "gamma"]) {
     for (const profile of ["check", "emit"]) {
@@ -53,7 +53,10 @@ beforeAll(async () => {
     }
   }
   const suite = await db.transaction((tx) => findSuite(tx, "demo"));
-  request = await storeRequest(db, { artifact: nth(line, days), parent: nth(line, days - 1) });
+  const request = await storeRequest(db, {
+    artifact: nth(line, days),
+    parent: nth(line, days - 1),
+  });
   const digest = suite?.digest ?? "";
   await storeJob(db, { request, artifact: nth(line, days), digest });
   await storeJob(db, { request, artifact: nth(line, days), digest, set: 1 });
@@ -132,7 +135,12 @@ test("an accepted step is marked", async () => {
   await page.close();
 });
 
+let cancelled = 0;
+
 test("a request can be cancelled on its page", async () => {
+  // An artifact has one open request: each try needs its own.
+  cancelled += 1;
+  const request = await storeRequest(db, { artifact: nth(line, cancelled) });
   const { page, faults } = await open(`/benchmarks/requests/${request}`);
 
   await page.getByRole("button", { name: "Cancel…" }).click();
