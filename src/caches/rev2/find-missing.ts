@@ -1,5 +1,4 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type { CallContext } from "#grpc/call-context.ts";
@@ -18,13 +17,8 @@ import { projectOf } from "./project-of.ts";
 
 const method = ContentAddressableStorage.method.findMissingBlobs;
 
-/** Checked in one step: more would block the event loop. */
+/** Checked at the same time: more would block the event loop. */
 const requestedAtOnce = 32;
-/**
- * The most steps that wait for their answers. When the database is 80 ms away, a call with 1,000 digests would otherwise
- * wait for 32 round trips, one after the other.
- */
-const stepsAtOnce = 16;
 /** The length of MD5, the shortest hash. */
 const leastHashLength = 32;
 
@@ -65,10 +59,9 @@ async function answerTo(
   const blobs = blobsFor(projectOf(instance), context);
 
   const asked = new Set<string>();
-  const answers: Promise<Uint8Array>[] = [];
+  const answer: Uint8Array[] = [];
   for (let at = 0; at < messages.length; at += requestedAtOnce) {
     await turn();
-    await answers[answers.length - stepsAtOnce];
     const digests: Digest[] = [];
     for (const message of messages.slice(at, at + requestedAtOnce)) {
       const digest = fromDigestMessage(message, "a blob", by);
@@ -77,22 +70,14 @@ async function answerTo(
       asked.add(key);
       digests.push(digest);
     }
-    const answer = missingOf(blobs, digests);
-    // It is awaited below; until then, its failure is not an unhandled one.
-    answer.catch(() => {});
-    answers.push(answer);
+    const missing = await blobs.findMissing(digests);
+    const missingBlobDigests = missing.map(toDigestMessage);
+    answer.push(
+      toBinary(
+        FindMissingBlobsResponseSchema,
+        create(FindMissingBlobsResponseSchema, { missingBlobDigests }),
+      ),
+    );
   }
-  return Promise.all(answers);
-}
-
-/** Returns a part of the response: those of the digests that are missing. */
-async function missingOf(
-  blobs: Pick<BlobStore, "findMissing">,
-  digests: readonly Digest[],
-): Promise<Uint8Array> {
-  const missing = await blobs.findMissing(digests);
-  return toBinary(
-    FindMissingBlobsResponseSchema,
-    create(FindMissingBlobsResponseSchema, { missingBlobDigests: missing.map(toDigestMessage) }),
-  );
+  return answer;
 }
