@@ -147,11 +147,14 @@ export function workersService(parts: {
 }
 
 /**
- * The calls that idle workers make all the time. If they counted as short work, uploads and other long work would have
- * a quarter of the event loop at a server with some hundreds of idle workers.
+ * The calls of idle workers whose answers nobody waits for. If they counted as short work, uploads and other long work
+ * would have a quarter of the event loop at a server with some hundreds of idle workers.
+ *
+ * Claims are not among them, although idle workers make one every 20 s: a build waits for those that are answered with
+ * work. Without them, a thousand small calls of another connection slowed a build by 1.4 to 1.5 times in place of 1.3.
  */
-const { heartbeat, claim, cancellations } = Workers.method;
-const madeWhileIdle: ReadonlySet<string> = new Set([heartbeat, claim, cancellations].map(pathOf));
+const { heartbeat, cancellations } = Workers.method;
+const madeWhileIdle: ReadonlySet<string> = new Set([heartbeat, cancellations].map(pathOf));
 
 const verdictMessages = {
   accepted: FinishResponse_Verdict.PUBLISHED,
