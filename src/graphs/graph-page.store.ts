@@ -156,7 +156,10 @@ export async function graphChangesSince(
   const graph = await graphSummary(tx, id);
   if (graph === undefined) return undefined;
   if (graph.version <= version) return { graph, jobs: [] };
-  return { graph, jobs: await summariesOfJobs(tx, id, sql`job.version > ${version}`) };
+  // With the condition of the index of changed jobs.
+  const isChanged =
+    version < 1 ? sql`job.version > ${version}` : sql`job.version > ${version} and job.version > 1`;
+  return { graph, jobs: await summariesOfJobs(tx, id, isChanged) };
 }
 
 export async function jobSummary(
