@@ -87,3 +87,17 @@ test("an unknown drain causes an error, and so does a pattern that no worker nam
   expect(ended.stderr).toContain('there is no drain "nobody"');
   expect(strange.stderr).toContain("a pattern with *");
 });
+
+test("a command that waits for a job says so when no worker can run it, with what to do", async () => {
+  await repository.commit({
+    ".grange/farm.yml":
+      "version: 1\njobs:\n  odd: { commands: 'true', inputs: [], platform: { keyboard: piano } }\n",
+  });
+  const waiting = startGrange(["submit", "--repo", repository.path, "--wait", ...at()]);
+
+  const line = await waiting.note((each) => each.includes("keyboard"));
+
+  expect(line).toMatch(/^odd waits for a worker with keyboard=piano.*To shorten the wait: /);
+  await grangeJson(["cancel", "latest", ...at()]);
+  expect((await waiting.finished).code).toBe(1);
+});

@@ -2,6 +2,7 @@ import type { ApiClient } from "../api/api-client.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { closingLines } from "./closing-lines.ts";
 import { type GraphView, transitions, viewOf, withDelta } from "./graph-view.ts";
+import { noteMissingWorkers } from "./note-missing-workers.ts";
 import { progressBlock } from "./progress-block.ts";
 import { isPrintedState, transitionLine } from "./transition-line.ts";
 
@@ -11,7 +12,8 @@ const redrawMs = 200;
 /**
  * Shows a graph until it ends, or until the signal is aborted; returns its last state.
  *
- * On a terminal it is one block that is redrawn; in a pipe, a line for each change.
+ * On a terminal it is one block that is redrawn; in a pipe, a line for each change. A job that no worker can run is
+ * reported with what to do.
  */
 export async function watchGraph(
   { api, terminal }: { readonly api: ApiClient; readonly terminal: Pick<Terminal, "notes"> },
@@ -34,6 +36,7 @@ export async function watchGraph(
   };
   tell(undefined);
   const timer = block === undefined ? undefined : setInterval(draw, redrawMs);
+  const missing = noteMissingWorkers({ api, notes }, () => view);
   try {
     if (view.graph.state === "running") {
       for await (const delta of api.followGraph(view.graph.id, view.graph.version, signal)) {
@@ -44,6 +47,7 @@ export async function watchGraph(
     }
   } finally {
     clearInterval(timer);
+    missing.stop();
     block?.leave();
   }
   if (view.graph.state !== "running") {
