@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -134,13 +134,18 @@ test("a server that recovered when its owner died is ended, and what was committ
 
 test("a first process that was killed and is never reaped does not prevent the next start", async () => {
   const dataDir = await tempDir();
-  await (await start(dataDir)).stop();
+  const before = await start(dataDir);
+  const socketDir = new URL(before.url).searchParams.get("host") ?? "";
+  await before.stop();
   // `sleep` never waits for the child that it inherits from the shell.
   const parent = spawn("sh", ["-c", "sleep 0.2 & echo $!; exec sleep 60"]);
   undo.push(async () => void parent.kill());
   const [line] = await once(createInterface({ input: parent.stdout }), "line");
   await expect.poll(() => stateOf(Number(line))).toBe("Z");
+  // As after `kill -9`, both of its locks are left.
   await writeFile(join(dataDir, "pgdata", "postmaster.pid"), `${line}\n`);
+  await mkdir(socketDir, { mode: 0o700 });
+  await writeFile(join(socketDir, ".s.PGSQL.5432.lock"), `${line}\n`);
 
   const again = await start(dataDir);
 

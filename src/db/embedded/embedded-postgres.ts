@@ -76,7 +76,8 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   await endEarlierServer(dataDir, options.stopSteps);
   const start = async (): Promise<StartedProcess> => {
     const lock = await lockCluster(options.dataDir);
-    await removeLockOfZombie(join(dataDir, "postmaster.pid"));
+    for (const path of [join(dataDir, "postmaster.pid"), join(socketDir, socketLock)])
+      await removeLockOfZombie(path);
     const log = await open(logFile, "a");
     try {
       const settings = serverSettings({ socketDir, unsafeFast: options.unsafeFast ?? false });
@@ -189,6 +190,9 @@ async function requireOurs(socketDir: string, runAs: RunAs): Promise<void> {
     throw new Error(`${socketDir} belongs to somebody else; remove it`);
   }
 }
+
+/** The lock beside the socket of the default port. It names the same process as `postmaster.pid`. */
+const socketLock = ".s.PGSQL.5432.lock";
 
 /** A directory with this file has a cluster. */
 const versionFile = "PG_VERSION";

@@ -36,13 +36,13 @@ async function isPostgresWith(path: string, pid: number): Promise<boolean> {
 }
 
 /**
- * Removes PostgreSQL's own lock file if the process that it names has ended and is only not yet reaped.
+ * Removes a lock file of PostgreSQL itself if the process that it names has ended and is only not yet reaped.
  *
  * PostgreSQL takes such a process for a running server and refuses to start. In a container whose first process reaps
  * no children, this would last for ever. The caller holds the cluster's lock, so no process of PostgreSQL works in the
  * directory.
  *
- * @param path of `postmaster.pid`, whose first line is a process number
+ * @param path of `postmaster.pid` or of the lock beside the socket; the first line of both is a process number
  */
 export async function removeLockOfZombie(path: string): Promise<void> {
   const pid = Number.parseInt(await readFile(path, "utf8").catch(() => ""), 10);
