@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { emptyDigest } from "#core/digest.ts";
@@ -97,6 +98,16 @@ async function cancelled(what: Asking): Promise<string> {
   return id;
 }
 
+/** The same, and no server had begun to prepare its jobs: they have no runs. */
+async function cancelledUnprepared(what: Asking): Promise<string> {
+  for (;;) {
+    const id = await cancelled(what);
+    const { body } = await askServer(server, "GET", `/graphs/${id}`, undefined, root);
+    const { jobList } = z.object({ jobList: z.array(z.object({ runs: z.number() })) }).parse(body);
+    if (jobList.every(({ runs }) => runs === 0)) return id;
+  }
+}
+
 describe.each(limits)("who is held to %j, and asks for %s", (limit, what, says) => {
   const refused = { message: expect.stringMatching(new RegExp(`^403 .*${says}`)) };
 
@@ -126,7 +137,8 @@ describe.each(limits)("who is held to %j, and asks for %s", (limit, what, says) 
 
   test("may not activate it", async () => {
     const token = await whoMay("activate", limit);
-    const [much, little] = [await cancelled(what), await cancelled("little")];
+    // A job whose run was cancelled stays cancelled.
+    const [much, little] = [await cancelledUnprepared(what), await cancelled("little")];
 
     const active = ask(`/graphs/${much}/activate`, { selection: "*" }, token);
     await expect(active).rejects.toMatchObject(refused);
