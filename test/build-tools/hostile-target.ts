@@ -43,8 +43,11 @@ export interface Target {
   readonly http1: (text: string | Uint8Array) => Promise<string>;
   /** The same, but returns the head and body of the response. */
   readonly http1Whole: (text: string | Uint8Array) => Promise<string>;
-  /** Returns all stored data: blobs, partial uploads, and the number of rows of each table. */
-  kept(): Promise<readonly string[]>;
+  /**
+   * Returns all stored data: blobs, partial uploads, and the number of rows of each table. Invocations are counted from a
+   * time on, because they are stored a moment after they were seen: those of an earlier attack may be stored later.
+   */
+  kept(invocationsSince: Date): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
@@ -54,9 +57,12 @@ interface RawOptions {
   readonly end?: boolean;
 }
 
-const counts = sql`select (select count(*) from action_result) as results,
-  (select count(*) from cache_entry) as entries, (select count(*) from execution) as executions,
-  (select count(*) from operation) as operations, (select count(*) from invocation) as invocations`;
+const counts = (since: Date) => sql`
+  select (select count(*) from action_result) as results,
+    (select count(*) from cache_entry) as entries, (select count(*) from execution) as executions,
+    (select count(*) from operation) as operations,
+    (select count(*) from invocation where first_seen_at >= ${since}) as invocations
+`;
 const isBlobOfBytes = new RegExp(`/blobs/[0-9a-f]{2}/(?!${emptyDigest.hash}$)`);
 
 const Counts = z.record(z.string(), z.number());
@@ -81,14 +87,14 @@ export async function openTarget(farm: Pick<Farm, "url" | "dataDir">): Promise<T
     raw: (method, parts, options) => rawCall(url, method, parts, options),
     http1: async (text) => statusOf(await http1Whole(url, text)),
     http1Whole: (text) => http1Whole(url, text),
-    async kept() {
+    async kept(invocationsSince) {
       const [whole, elsewhere, halves] = await Promise.all([
         readdir(join(store, "blobs"), { recursive: true }),
         // Of named projects, of which there may be none yet. A project that was used has the blob of no bytes.
         readdir(join(store, "projects"), { recursive: true }).catch(() => []),
         readdir(join(store, "temp")),
       ]);
-      const [rows] = await db.many(Counts, counts);
+      const [rows] = await db.many(Counts, counts(invocationsSince));
       return [
         ...whole.toSorted(),
         ...elsewhere.filter((name) => isBlobOfBytes.test(name)).toSorted(),
