@@ -33,15 +33,21 @@ export function noteMissingWorkers(
   current: () => GraphView,
 ): { stop(): void } {
   const printed = new Set<string>();
+  let isStopped = false;
   const look = async () => {
     const name = jobToExplain(current());
     if (name === undefined) return;
     const line = missingWorkerLine(await api.job(current().graph.id, name));
-    if (line === undefined || printed.has(line)) return;
+    if (line === undefined || printed.has(line) || isStopped) return;
     printed.add(line);
     notes.line(line);
   };
   // A farm that does not answer is reported by the command itself.
   const timer = setInterval(() => void look().catch(() => {}), lookEveryMs);
-  return { stop: () => clearInterval(timer) };
+  return {
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+    },
+  };
 }
