@@ -8,8 +8,9 @@ const longestKey = 1_024;
  * environment's name.
  *
  * Most tools leave something out of their keys that decides the result: ccache identifies a compiler by its size and
- * modification time, Turborepo and Nx do not know which Node.js runs a task, Gradle and Go do not know the C library, Maven does not know the JDK. On
- * one machine such facts change rarely. Between machines, one machine would get the result of another's compiler.
+ * modification time, Turborepo and Nx do not know which Node.js runs a task, Gradle and Go do not know the C library,
+ * Maven does not know the JDK. On one machine such facts change rarely. Between machines, one machine would get the
+ * result of another's compiler.
  *
  * Two kinds of keys stay as they are. Keys of REv2 are digests of actions, which clients of the farm without a granary
  * share; an action names its environment itself, as a platform property (`bazelrcText`). Keys of dune are digests of

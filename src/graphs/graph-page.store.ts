@@ -156,7 +156,7 @@ export async function graphChangesSince(
   const graph = await graphSummary(tx, id);
   if (graph === undefined) return undefined;
   if (graph.version <= version) return { graph, jobs: [] };
-  // With the condition of the index of changed jobs.
+  // The index of changed jobs is used only if the statement has its condition, `version > 1`.
   const isChanged =
     version < 1 ? sql`job.version > ${version}` : sql`job.version > ${version} and job.version > 1`;
   return { graph, jobs: await summariesOfJobs(tx, id, isChanged) };

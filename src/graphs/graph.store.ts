@@ -150,14 +150,15 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
       reason: job.reason,
     };
   };
-  await runInParts(tx, graph.begun.jobs, jobsAtOnce, (part) => rowsOf(graph, part.map(rowOf)));
+  await runInParts(tx, graph.begun.jobs, jobsAtOnce, (part) => insertionOf(graph, part.map(rowOf)));
 }
 
 /** Small enough that serialising so many does not delay other requests. */
 const jobsAtOnce = 1_000;
 const edgesAtOnce = 4_000;
 
-function rowsOf(graph: NewGraph, rows: readonly object[]): Sql {
+/** Returns the statement that inserts these jobs. */
+function insertionOf(graph: NewGraph, rows: readonly object[]): Sql {
   return sql`
     insert into job (graph_id, name, definition, kind, tags, depth, priority, ttl_ms, on_expiry,
                      coalesce_key, coalesce_depth, coalesce_age_ms, outside, finder, approximation, set_aside, state, wanted, wanted_by, wanted_at, expires_at, retries, runs, yield,
