@@ -88,12 +88,17 @@ export const mappingRights = [
   "CAP_DAC_OVERRIDE",
 ] as const;
 
+/** The name that the process gives itself in /proc when its ids can be mapped. */
+const readyName = "grange-to-map";
+
 /**
  * Maps the ids of the user namespace that this process will make, from a second process.
  *
- * Until then the maps are those of a namespace in which all ids are mapped, and writing them fails. The number of the
- * process is read from /proc, which may be that of another pid namespace. The second process is not its child: a
- * service must not find children that it did not start. A map must come in one write, and bash writes each line alone.
+ * It waits until the shell of `waitScript` has started. A shell that starts compares its real user with its effective
+ * user; if the ids were mapped between the two calls, they would differ, and the shell would give up its rights. The
+ * number of the process is read from /proc, which may be that of another pid namespace. The second process is not its
+ * child: a service must not find children that it did not start. A map must come in one write, and bash writes each
+ * line alone.
  */
 const mapScript = `
 cat=$1 map=$2; shift 2
@@ -104,7 +109,10 @@ read -r self _ </proc/self/stat
 $map
 MAP
   }
-  until write gid_map; do [ -e "/proc/$self" ] || exit; done
+  until read -r name <"/proc/$self/comm" && [ "$name" = ${readyName} ]; do
+    [ -e "/proc/$self" ] || exit
+  done
+  write gid_map
   write uid_map
 ) 2>/dev/null & )
 exec "$@"`;
@@ -113,6 +121,7 @@ exec "$@"`;
 const mostAttempts = 500_000;
 
 const waitScript = `
+echo ${readyName} >/proc/self/comm || exit 125
 attempts=0
 until read -r _ </proc/self/uid_map; do
   attempts=$((attempts+1))

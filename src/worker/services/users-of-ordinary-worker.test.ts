@@ -127,8 +127,11 @@ describe("services of a worker that is no root", needs(registryNeed, root, uidma
     while (
       !existsSync(join(dataDir, "run")) ||
       !filesOfOthers().some((path) => path.endsWith("/own"))
-    )
+    ) {
+      if (killed.exitCode !== null)
+        throw new Error("the worker ended before its service made a directory");
       await pause(20);
+    }
     killed.kill("SIGKILL");
     await exited;
     expect(filesOfOthers()).not.toEqual([]);
