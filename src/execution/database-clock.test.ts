@@ -5,7 +5,7 @@ import { databaseClock } from "./database-clock.ts";
 const db = await freshDb();
 afterAll(() => db.close());
 
-test("a server whose own clock is a day fast goes by the database's", async () => {
+test("a server whose clock is a day fast uses the clock of the database", async () => {
   const dayMs = 86_400_000;
   const clock = await databaseClock(db, { now: () => new Date(Date.now() + dayMs) });
   await clock.stop();

@@ -20,7 +20,7 @@ beforeEach(() => db.script("truncate execution, worker cascade"));
 afterEach(() => queues.closeAll());
 
 describe("submit", () => {
-  test("is done once, however often an id is submitted", async () => {
+  test("has an effect once, however often an id is submitted", async () => {
     const queue = await open();
     const request = aRequest();
 
@@ -31,7 +31,7 @@ describe("submit", () => {
     expect(second).toMatchObject({ executionId: request.id, isNew: false, isFinished: false });
   });
 
-  test("joins an equal action that is in flight, also when both come at once from two servers", async () => {
+  test("joins an equal action in progress, also when two servers receive both at the same time", async () => {
     const [one, two] = [await open(), await open()];
     const digest = actionDigest("same");
 
@@ -45,7 +45,7 @@ describe("submit", () => {
     expect(new Set(served.map(({ executionId: id }) => id)).size).toBe(1);
   });
 
-  test("does not join across domains, nor what must not be cached, nor what is to be cancelled", async () => {
+  test("does not join an action of another domain, one that must not be cached, or one that is being cancelled", async () => {
     const queue = await open();
     const worker = aWorker("w");
     await queue.register(worker);
@@ -63,7 +63,7 @@ describe("submit", () => {
     expect(served.map(({ isNew }) => isNew)).toEqual([true, true, true]);
   });
 
-  test("refuses one that cannot be kept without hurting those it travels with", async () => {
+  test("refuses an execution that cannot be stored, and stores the others of the same request", async () => {
     const queue = await open();
 
     const all = await Promise.allSettled([
@@ -87,7 +87,7 @@ describe("submit", () => {
 });
 
 describe("claim", () => {
-  test("never hands out one execution twice, with twenty claimers at two servers", async () => {
+  test("never assigns an execution twice, with twenty workers at two servers", async () => {
     const [one, two] = [await open(), await open()];
     const workers = Array.from({ length: 20 }, (_, i) => aWorker(`w${i}`));
     await Promise.all(workers.map((worker) => one.register(worker)));
@@ -111,7 +111,7 @@ describe("claim", () => {
     expect(new Set(leasedPerClaim.flat()).size).toBe(200);
   });
 
-  test("waits until there is work, and is woken by another server's submission", async () => {
+  test("waits until there is work, and ends when another server receives a submission", async () => {
     const [one, two] = [await open(), await open()];
     const worker = aWorker("w");
     await one.register(worker);
@@ -136,7 +136,7 @@ describe("claim", () => {
     expect(view?.state.kind).toBe("leased");
   });
 
-  test("takes only what the worker serves: its platform, and no larger size class; its own class first", async () => {
+  test("returns only executions that fit the worker: its platform and no larger size class, its own class first", async () => {
     const queue = await open();
     const worker = aWorker("w", { sizeClass: 2 });
     await queue.register(worker);
@@ -161,7 +161,7 @@ describe("claim", () => {
     ).toEqual([[own.id], [small.id], []]);
   });
 
-  test("takes only what asks for its pool where the worker has a fence", async () => {
+  test("returns only executions that request the pool of a worker with a fence", async () => {
     const queue = await open();
     const platform = { OSFamily: "linux", pool: "hw", "grange-only-for": "pool" };
     const fenced = aWorker("fenced", { platform });
@@ -187,7 +187,7 @@ describe("claim", () => {
     ).toEqual([plain.id]);
   });
 
-  test("gives back what it got for somebody who had gone", async () => {
+  test("returns an execution to the queue when its worker has disconnected", async () => {
     const queue = await open();
     const worker = aWorker("w");
     await queue.register(worker);
@@ -203,7 +203,7 @@ describe("claim", () => {
     expect(again[0]?.lease.attempt).toBe(1);
   });
 
-  test("refuses a worker that nobody knows, or whose place was taken", async () => {
+  test("refuses a worker that is unknown or was replaced", async () => {
     const queue = await open();
     const old = aWorker("w");
     await queue.register(old);
@@ -217,7 +217,7 @@ describe("claim", () => {
 });
 
 describe("cancel", () => {
-  test("ends what waits at once, asks the worker of what runs, and ends it after a grace", async () => {
+  test("ends a waiting execution at once, tells the worker of a running one, and ends that after a grace period", async () => {
     const clock = movableClock();
     const queue = await open({ clock });
     const worker = aWorker("w");
@@ -243,7 +243,7 @@ describe("cancel", () => {
 });
 
 describe("finish", () => {
-  test("with missing inputs ends it at once, and says which", async () => {
+  test("with missing inputs ends the execution at once, and names them", async () => {
     const queue = await open();
     const worker = aWorker("w");
     await queue.register(worker);
@@ -262,7 +262,7 @@ describe("finish", () => {
     ]);
   });
 
-  test("is told to followers at another server, step by step", async () => {
+  test("is sent to followers at another server, step by step", async () => {
     const [one, two] = [await open(), await open()];
     const worker = aWorker("w");
     await one.register(worker);

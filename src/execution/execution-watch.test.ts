@@ -8,7 +8,7 @@ import { executionWatch } from "./execution-watch.ts";
 import { endedView } from "./finishing/ended-view.ts";
 import type { ExecutionView } from "./read-executions.store.ts";
 
-test("who follows hears of an end that is told without reading it again", async () => {
+test("a follower gets an announced end without another read", async () => {
   const queued = aView();
   let reads = 0;
   const watch = executionWatch(async () => {
@@ -28,7 +28,7 @@ test("who follows hears of an end that is told without reading it again", async 
   expect(reads).toBe(1);
 });
 
-test("an end that is told while it is being read is not lost", async () => {
+test("an end that is announced during a read is not lost", async () => {
   const queued = aView();
   let answer = () => {};
   const watch = executionWatch(async () => {
@@ -45,7 +45,7 @@ test("an end that is told while it is being read is not lost", async () => {
   expect(await waiting).toBe(end.finished);
 });
 
-test("who submitted it is told how it stood, and of its end, without anybody reading", async () => {
+test("the client that submitted it gets its state and its end without a read", async () => {
   const queued = aView();
   const watch = executionWatch(async () => {
     throw new Error("nobody need look");

@@ -10,7 +10,7 @@ afterAll(async () => {
   await db.close();
 });
 
-test("a server that did not hand an execution out knows its project, too", async () => {
+test("a server that did not assign an execution also knows its project", async () => {
   const { id } = aRequest();
   await queue.submit(aRequest({ id, project: "team/b" }));
   const projects = projectsOfExecutions(db);
@@ -19,7 +19,7 @@ test("a server that did not hand an execution out knows its project, too", async
   expect(await projects.of(executionId())).toBeUndefined();
 });
 
-test("of what was handed out here the database is not asked", async () => {
+test("the database is not queried for executions that this server assigned", async () => {
   const { id, actionDigest, domain } = aRequest();
   const nowhere = { many: () => Promise.reject(new Error("asked")) } as unknown as typeof db;
   const projects = projectsOfExecutions(nowhere);

@@ -17,7 +17,7 @@ import {
 const db = await freshDb();
 afterAll(() => db.close());
 
-test("whatever is asked in whatever order, the queue does what a simple model of it does", async () => {
+test("for any requests in any order, the queue behaves like a simple model of it", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(step, fc.nat(1)), { minLength: 5, maxLength: 60 }),

@@ -21,7 +21,7 @@ const queues = openTestQueues(db);
 beforeEach(() => db.script("truncate execution, worker cascade"));
 afterEach(() => queues.closeAll());
 
-test("of finish, expiry and cancellation at two servers, one wins, and the end is said once", async () => {
+test("of an end, an expiry and a cancellation at two servers, one takes effect, and the end is announced once", async () => {
   const clock = movableClock();
   const [one, two] = [await queues.open({ clock }), await queues.open({ clock })];
   const worker = aWorker("w");
@@ -58,7 +58,7 @@ test("of finish, expiry and cancellation at two servers, one wins, and the end i
   expect(new Set(ids()).size).toBe(40);
 });
 
-test("an execution that was joined cannot end before it is remembered that it was", async () => {
+test("an execution that was joined cannot end before the join is stored", async () => {
   const queue = await queues.open();
   const worker = aWorker("w");
   await queue.register(worker);
@@ -87,7 +87,7 @@ test("an execution that was joined cannot end before it is remembered that it wa
   expect(order).toEqual(["remembered", "finished"]);
 });
 
-test("connections killed in the middle lose nothing that was accepted, and nothing ends twice", async () => {
+test("when connections are killed, no accepted execution is lost, and none ends twice", async () => {
   const times = {
     leaseMs: 300,
     rescueEveryMs: 50,

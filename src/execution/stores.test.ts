@@ -36,7 +36,7 @@ async function leased() {
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
 const bytes = (of: string) => new TextEncoder().encode(of);
 
-test("a log is read from any offset while it grows, and says when it is over", async () => {
+test("a log is read from any offset while it grows, and its end is marked", async () => {
   const { queue, lease, log } = await leased();
 
   expect(await queue.appendLog({ lease, offset: 0, bytes: bytes("hello ") })).toEqual({
@@ -97,7 +97,7 @@ test("chunks that are sent twice at once are stored once", async () => {
   expect(read).toHaveLength(500);
 });
 
-test("a log past its limit is cut with a note", async () => {
+test("a log that exceeds its limit is cut with a note", async () => {
   const { lease, log } = await leased();
 
   await db.transaction((tx) =>
@@ -113,7 +113,7 @@ test("a log past its limit is cut with a note", async () => {
   );
 });
 
-test("a worker is served exactly what src/core/platform.ts says it serves", async () => {
+test("a worker gets exactly the executions that src/core/platform.ts allows", async () => {
   const property = fc.constantFrom("OSFamily", "ISA", "gpu", "network", "cpus", 'we"ird\\n\u2028');
   const platform: fc.Arbitrary<Platform> = fc.dictionary(
     property,
@@ -141,7 +141,7 @@ test("a worker is served exactly what src/core/platform.ts says it serves", asyn
   );
 });
 
-test("one invocation's thousand does not keep another's one waiting", async () => {
+test("one execution does not wait for the thousand executions of another invocation", async () => {
   const queue = await queues.open();
   const worker = aWorker("w");
   await queue.register(worker);
@@ -156,7 +156,7 @@ test("one invocation's thousand does not keep another's one waiting", async () =
   expect(handedOut.map(({ lease }) => lease.executionId)).toContain(late.id);
 });
 
-test("who joins in a greater hurry takes the execution forward", async () => {
+test("a request with a higher priority that joins an execution moves it forward", async () => {
   const queue = await queues.open();
   const worker = aWorker("w");
   await queue.register(worker);
@@ -170,7 +170,7 @@ test("who joins in a greater hurry takes the execution forward", async () => {
   expect(first?.lease.executionId).toBe(slow.id);
 });
 
-test("workers are listed with what they run and have finished, and forgotten when long gone", async () => {
+test("workers are listed with their running and finished executions, and removed long after their last heartbeat", async () => {
   const { queue, worker, clock, lease } = await leased();
   await queue.started(lease, clock.now());
 
@@ -188,7 +188,7 @@ test("workers are listed with what they run and have finished, and forgotten whe
   expect(await forgetWorkers(db, clock.now())).toBe(1);
 });
 
-test("a worker that has yet to end what it lost is shown so, until it has", async () => {
+test("a worker that must still end a lost execution is marked until it has ended it", async () => {
   const { queue, worker, lease } = await leased();
   const foreign = { ...lease, epoch: lease.epoch + 1 };
   const ending = async () => (await listWorkers(db)).map(({ endingCount }) => endingCount);
@@ -202,7 +202,7 @@ test("a worker that has yet to end what it lost is shown so, until it has", asyn
   expect(await ending()).toEqual([0]);
 });
 
-test("old executions are deleted with all that hangs on them, some at a time", async () => {
+test("old executions are deleted with all their dependent rows, in batches", async () => {
   const { queue, lease, clock } = await leased();
   await queue.appendLog({ lease, offset: 0, bytes: bytes("x") });
   await queue.finish({ lease, outcome: "failed", exitCode: 1 });

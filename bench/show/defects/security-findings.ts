@@ -79,7 +79,7 @@ export const findingsOfSecurity: readonly Finding[] = [
         titled: /stops (the|an) upload|stops the fetching of inputs|rejects outputs/,
       },
       { file: "src/worker/grpc-farm-connection.test.ts", titled: /aborts an upload/ },
-      { file: "src/execution/stores.test.ts", titled: /yet to end/ },
+      { file: "src/execution/stores.test.ts", titled: /must still end a lost execution/ },
     ],
     // The fetch of inputs went on, too; the files of a refused directory were uploaded all the same.
     samePlaces: 2,

@@ -29,8 +29,8 @@ const questions: readonly Question[] = [
     asks: "d) a worker dies in a run: handed out anew, and no end is taken twice",
     file: "src/execution/leasing/lease.test.ts src/execution/queue-races.test.ts",
     tests: [
-      "lives by its heartbeats, and its execution is handed out anew when they stop",
-      "of finish, expiry and cancellation at two servers, one wins, and the end is said once",
+      "is kept by heartbeats, and its execution is assigned again when they stop",
+      "of an end, an expiry and a cancellation at two servers, one takes effect, and the end is announced once",
     ],
   },
   {
@@ -66,7 +66,9 @@ const questions: readonly Question[] = [
   {
     asks: "k) a low class starts within its bound under endless high load",
     file: "src/execution/claiming/who-goes-first.test.ts",
-    tests: ["a low class starts within its bound under endless high load"],
+    tests: [
+      "an execution of low priority starts within its bound under endless load of high priority",
+    ],
   },
   {
     asks: "l) a catalog pushed twice unchanged has one digest",

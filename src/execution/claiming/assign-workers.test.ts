@@ -9,17 +9,17 @@ const seeker = (lastLane?: number, most = 1, instanceId = ""): ClaimToAssign => 
 });
 const of = (lane: number, lastHadBy?: string): Taken => ({ lane, lastHadBy });
 
-test("who had something of a lane before gets it again", () => {
+test("a worker gets executions of the lanes from which it had some before", () => {
   expect(assignWorkers([seeker(1), seeker(2), seeker(3)], [of(3), of(1), of(2)], 500)).toEqual([
     2, 0, 1,
   ]);
 });
 
-test("when there is less than all could take, those who know it take it", () => {
+test("when there are too few executions for all workers, workers that know the lane get them", () => {
   expect(assignWorkers([seeker(1), seeker(), seeker(7)], [of(7)], 500)[0]).toBe(2);
 });
 
-test("what is short is spread, though one of them had it all before", () => {
+test("too few executions are spread over several workers, even if one worker had all of them before", () => {
   const assignments = assignWorkers(
     [seeker(7, 4), seeker(8, 4), seeker(undefined, 4)],
     [of(7), of(7), of(7)],
@@ -29,20 +29,20 @@ test("what is short is spread, though one of them had it all before", () => {
   expect(assignments.slice(0, 3).toSorted((a, b) => a - b)).toEqual([0, 1, 2]);
 });
 
-test("who had the same job of the commit before gets it again, before who had another of the lane", () => {
+test("a worker that ran the same job for the previous commit is preferred to one that ran another job of the lane", () => {
   const seekers = [seeker(7, 1, "a"), seeker(undefined, 1, "b"), seeker(undefined, 1, "c")];
 
   expect(assignWorkers(seekers, [of(7, "c"), of(7)], 500)).toEqual([2, 0, 1]);
   expect(assignWorkers(seekers, [of(7, "gone")], 500)[0]).toBe(0);
 });
 
-test("one who had it all before gets no second thing while another has none", () => {
+test("a worker that had everything before gets no second execution while another worker has none", () => {
   const seekers = [seeker(1, 2, "a"), seeker(1, 1, "b")];
 
   expect(assignWorkers(seekers, [of(1, "a"), of(1, "a"), of(1, "a")], 500)).toEqual([0, 1, 0]);
 });
 
-test("everybody gets as many assignments as it asked for, in turns, and none is given twice", () => {
+test("each worker gets as many assignments as it requested, in turns, and no assignment is given twice", () => {
   const seekers = fc.array(
     fc.record({
       most: fc.integer({ min: 1, max: 5 }),

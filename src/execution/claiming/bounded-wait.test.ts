@@ -65,7 +65,7 @@ function simulate(parts: {
   return { started, waiting: [...lanes.values()].flat() };
 }
 
-test("shares alone starve a low class under endless high load; the bound does not", () => {
+test("under endless load of high priority, executions of low priority start within the bound, which shares alone do not ensure", () => {
   const load = {
     sources: [
       { lane: 1, priority: -100, everyMs: 30 * second },
@@ -82,7 +82,7 @@ test("shares alone starve a low class under endless high load; the bound does no
   expect(startOfLow(15 * minute)).toBe(15 * minute + 30 * second);
 });
 
-test("nothing overtakes the top class, however much is overdue", () => {
+test("no execution starts before those of the top class, even if many others are overdue", () => {
   const { started } = simulate({
     sources: [
       { lane: 1, priority: -500, everyMs: 5 * second },
@@ -105,7 +105,7 @@ const anySource = fc.record({
   everyMs: fc.integer({ min: 5, max: 600 }).map((seconds) => seconds * second),
 });
 
-test("under any endless load, once its bound is over only older places start before an execution", () => {
+test("under any endless load, only executions with an earlier place start before one whose bound has passed", () => {
   fc.assert(
     fc.property(fc.array(anySource, { minLength: 1, maxLength: 6 }), (sources) => {
       const overdueAfterMs = 3 * minute;
@@ -140,7 +140,7 @@ test("under any endless load, once its bound is over only older places start bef
   );
 });
 
-test("when the load ends, all that waited is started", () => {
+test("when the load ends, all waiting executions are started", () => {
   fc.assert(
     fc.property(fc.array(anySource, { minLength: 1, maxLength: 4 }), (sources) => {
       const { waiting } = simulate({

@@ -11,7 +11,7 @@ const db = await freshDb();
 afterAll(() => db.close());
 beforeEach(() => db.script("truncate execution, worker cascade"));
 
-test("a wake-up that comes between a transaction's look and its commit is not lost", async () => {
+test("a wake-up between the query of a transaction and its commit is not lost", async () => {
   // Given a claim that waits, and a transaction that has looked for it but not committed yet
   const paced = pacedDb(db);
   const service = aService(paced.db);
@@ -40,7 +40,7 @@ test("a wake-up that comes between a transaction's look and its commit is not lo
   await service.stop();
 });
 
-test("a dispatcher whose claims found nothing rests", async () => {
+test("a dispatcher whose claims found nothing sends no further queries", async () => {
   const paced = pacedDb(db);
   const service = aService(paced.db);
   const worker = aWorker("w");
@@ -70,7 +70,7 @@ test("a dispatcher whose claims found nothing rests", async () => {
   await service.stop();
 });
 
-test("who asks after one of its kind found nothing looks only when there is news", async () => {
+test("after a claim found nothing, an equal claim queries the database only when something changed", async () => {
   // Given a dispatcher at which a claim found nothing
   const paced = pacedDb(db);
   const service = aService(paced.db);
@@ -95,7 +95,7 @@ test("who asks after one of its kind found nothing looks only when there is news
   await service.stop();
 });
 
-test("what comes while nobody waits is found by who asks next", async () => {
+test("an execution that is submitted while no worker waits is found by the next claim", async () => {
   const paced = pacedDb(db);
   const service = aService(paced.db);
   const { claim, leave } = await claimant(service, "w");
@@ -114,7 +114,7 @@ test("what comes while nobody waits is found by who asks next", async () => {
   await service.stop();
 });
 
-test("what a transaction submits after its look is handed out with it, too", async () => {
+test("executions that a transaction submits after its query are assigned in the same transaction", async () => {
   const paced = pacedDb(db);
   const service = aService(paced.db);
   const { claim } = await claimant(service, "w");
@@ -132,7 +132,7 @@ test("what a transaction submits after its look is handed out with it, too", asy
   await service.stop();
 });
 
-test("what is sent before a look, and known after it, is handed out by that look", async () => {
+test("an execution that is submitted before a query, and announced after it, is assigned by this query", async () => {
   const paced = pacedDb(db);
   const service = aService(paced.db);
   const { claim } = await claimant(service, "w");
@@ -155,7 +155,7 @@ test("what is sent before a look, and known after it, is handed out by that look
   await service.stop();
 });
 
-test("a look that came before its execution was cancelled gives nobody anything", async () => {
+test("a query before the cancellation of its execution assigns nothing", async () => {
   const paced = pacedDb(db);
   const service = aService(paced.db);
   const { claim, leave } = await claimant(service, "w");

@@ -21,7 +21,7 @@ test.each([
   { pattern: "rack%", drained: [] },
   { pattern: "rack_7/*", drained: ["rack_7/a"] },
   { pattern: "*", drained: ["rack-7/a", "rack-7/b", "rack_7/a"] },
-])("the drain $pattern is of $drained", async ({ pattern, drained }) => {
+])("the drain $pattern applies to $drained", async ({ pattern, drained }) => {
   const queue = await queues.open({ clock: movableClock() });
   for (const name of ["rack-7/a", "rack-7/b", "rack_7/a"]) await queue.register(aWorker(name));
 
@@ -32,7 +32,7 @@ test.each([
   expect(names.toSorted()).toEqual(drained);
 });
 
-test("a worker that waits for work when it is drained gets none, and ends what it has", async () => {
+test("a worker that is drained while it waits gets no execution, and finishes those that it has", async () => {
   // Given a worker that runs one execution and waits for more on another server than the drain's
   const [here, there] = [await queues.open(), await queues.open()];
   const worker = aWorker("w", { slots: 2 });
@@ -59,7 +59,7 @@ test("a worker that waits for work when it is drained gets none, and ends what i
   leaving.abort();
 });
 
-test("what a drained worker has not begun counts as held", async () => {
+test("executions that a drained worker has not started count as held", async () => {
   const queue = await queues.open();
   const worker = aWorker("w", { slots: 2 });
   await queue.register(worker);
@@ -76,7 +76,7 @@ test("what a drained worker has not begun counts as held", async () => {
   ]);
 });
 
-test("a drain holds for workers that come later, and is there once", async () => {
+test("a drain applies to workers that register later, and is stored once", async () => {
   const queue = await queues.open();
   await drain("night-*");
   await drain("night-*");

@@ -59,7 +59,7 @@ test("the worker that has the images of the services, too, gets the execution", 
   await queue.stop();
 });
 
-test("a worker takes executions in its image first, but none is passed over for more than 10 s", async () => {
+test("a worker gets executions that use its image first, and delays no other execution by more than 10 s", async () => {
   const clock = movableClock();
   const queue = await aQueue(db, { clock });
   const holder = worker("holder", "a");
@@ -82,7 +82,7 @@ test("a worker takes executions in its image first, but none is passed over for 
   await queue.stop();
 });
 
-test("a heartbeat says which images a worker has now; without a list they are the same as before", async () => {
+test("a heartbeat lists the images of a worker; without a list, the images of the last one are kept", async () => {
   const queue = await aQueue(db);
   const [one, other] = [worker("one", "a"), worker("other")];
   for (const each of [one, other]) await queue.register(each);

@@ -10,7 +10,7 @@ afterAll(async () => {
   await db.close();
 });
 
-test("two workers are told of different things that wait, and of none that run", async () => {
+test("two workers are told about different waiting executions, and about none that run", async () => {
   const [one, other] = [aWorker("one"), aWorker("other")];
   for (const worker of [one, other]) await queue.register(worker);
   const requests = Array.from({ length: 6 }, (_, i) => aRequest({ invocation: `i${i % 2}` }));
@@ -28,7 +28,7 @@ test("two workers are told of different things that wait, and of none that run",
   expect(await queue.lookAhead(aWorker("nobody"), 2)).toEqual([]);
 });
 
-test("what is like something that will come is told after what waits, to one worker that could run it", async () => {
+test("executions that are expected later are announced after waiting ones, to one worker that can run them", async () => {
   const platform = { OSFamily: "plan9" };
   const [one, other] = [aWorker("p9-one", { platform }), aWorker("p9-other", { platform })];
   const linux = aWorker("penguin");
@@ -46,7 +46,7 @@ test("what is like something that will come is told after what waits, to one wor
   expect(hashes).not.toContain(hint.actionDigest.hash);
 });
 
-test("a worker hears of its own lane first, then of what goes first", () => {
+test("a worker is told about executions of its own lane first, then about the first of the queue", () => {
   const waiting = [1, 2, 1, 3, 2].map((lane, i) => ({ id: `e${i}` as never, lane }));
   const told = new Map([["e1", "another"]]);
 

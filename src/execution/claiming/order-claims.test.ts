@@ -24,19 +24,19 @@ const ordered = (
 ) => orderClaims(candidates, { busy: { lanes, owners }, now, overdueAfterMs: 15 * minute });
 const lanes = (candidates: readonly Candidate[]) => candidates.map(({ lane }) => lane).join("");
 
-test("lanes take turns, whoever came first with however much", () => {
+test("lanes take turns, independently of the order and number of their executions", () => {
   const candidates = [queued(1, 1), queued(1, 2), queued(1, 3), queued(2, 8), queued(2, 9)];
 
   expect(lanes(ordered(candidates))).toBe("12121");
 });
 
-test("a lane that has much running waits until the others have as much", () => {
+test("a lane with many running executions waits until the other lanes have as many", () => {
   const candidates = [queued(1, 1), queued(1, 2), queued(2, 8), queued(2, 9)];
 
   expect(lanes(ordered(candidates, new Map([[1, 2]])))).toBe("2211");
 });
 
-test("a hundred steps of priority double the share", () => {
+test("a priority that is more urgent by 100 doubles the share", () => {
   const candidates = [1, 2, 3, 4, 5, 6].flatMap((place) => [
     queued(1, place, { priority: -100 }),
     queued(2, place),
@@ -45,7 +45,7 @@ test("a hundred steps of priority double the share", () => {
   expect(lanes(ordered(candidates)).slice(0, 9)).toBe("121121121");
 });
 
-test("ten builds of one owner get what one build of another gets", () => {
+test("ten builds of one owner together get as much as one build of another owner", () => {
   const many = Array.from({ length: 10 }, (_, i) => queued(10 + i, i, { ownerLane: 1 }));
   const one = Array.from({ length: 10 }, (_, i) => queued(50, 100 + i, { ownerLane: 2 }));
 
@@ -54,7 +54,7 @@ test("ten builds of one owner get what one build of another gets", () => {
   expect(owners.join("")).toBe("12".repeat(10));
 });
 
-test("an owner who has much running waits, whatever lane its next thing is in", () => {
+test("an owner with many running executions waits, whichever lane its next execution is in", () => {
   const candidates = [
     queued(1, 1, { ownerLane: 1 }),
     queued(2, 2, { ownerLane: 1 }),
@@ -65,7 +65,7 @@ test("an owner who has much running waits, whatever lane its next thing is in", 
   expect(lanes(ordered(candidates, new Map(), new Map([[1, 2]])))).toBe("3312");
 });
 
-test("of lanes whose turn it is alike, the one that the worker had goes first", () => {
+test("among lanes with equal turns, the lane that the worker served before comes first", () => {
   const candidates = [queued(1, 1), queued(2, 2), queued(1, 3), queued(2, 4)];
   const busy = { lanes: new Map<number, number>(), owners: new Map<number, number>() };
   const order = (preferredLane?: number) =>
@@ -75,19 +75,19 @@ test("of lanes whose turn it is alike, the one that the worker had goes first", 
   expect(order(2)).toBe("2121");
 });
 
-test("a worker's own size class goes first", () => {
+test("executions of a worker's own size class come first", () => {
   const candidates = [queued(1, 1), queued(2, 2, { sizeClass: 2 })];
 
   expect(lanes(ordered(candidates, new Map([[2, 50]])))).toBe("21");
 });
 
-test("within a lane, places decide", () => {
+test("within a lane, executions are ordered by place", () => {
   const candidates = [queued(1, 3), queued(1, 1), queued(1, 2)];
 
   expect(ordered(candidates).map(({ place }) => place)).toEqual([1, 2, 3]);
 });
 
-test("the top class goes before all else: size, share, and what is overdue", () => {
+test("the top class comes before everything else: size class, share, and overdue executions", () => {
   const candidates = [
     queued(1, 1, { queuedAt: ago(60 * minute) }),
     queued(2, 2, { sizeClass: 2, priority: -1_000 }),
@@ -100,7 +100,7 @@ test("the top class goes before all else: size, share, and what is overdue", () 
   ]);
 });
 
-test("what is overdue goes before lanes and sizes, by place", () => {
+test("overdue executions come before lanes and size classes, ordered by place", () => {
   const candidates = [
     queued(1, 5, { sizeClass: 2 }),
     queued(2, 4, { queuedAt: ago(16 * minute) }),
@@ -128,7 +128,7 @@ test.each([
   expect(first(afterMs + 1)).toBe(2);
 });
 
-test("what nobody waits for comes last, on its own class and however old", () => {
+test("executions that no client waits for come last, only on their own size class, and whatever their age", () => {
   const last = queued(lastLane, 1, { sizeClass: 4, queuedAt: ago(1_000 * 24 * 60 * minute) });
   const usual = queued(1, 9, { sizeClass: 1, priority: 10_000 });
 

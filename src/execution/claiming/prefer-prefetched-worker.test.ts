@@ -31,7 +31,7 @@ test.each([
   expect(placed[0]?.id).toBe(first);
 });
 
-test("what is fixed stays where it is", () => {
+test("a fixed assignment is not changed", () => {
   const ordered = [waiting("a"), waiting("b")];
   const all = () => true;
 
@@ -40,7 +40,7 @@ test("what is fixed stays where it is", () => {
   );
 });
 
-test("whatever was told to whom: every lane keeps its turns, and nothing is lost", () => {
+test("whichever workers were told about an execution, each lane keeps its turns, and no execution is lost", () => {
   const candidate = fc.record({
     lane: fc.integer({ min: 1, max: 3 }),
     owner: fc.option(fc.constantFrom("a", "b", "c")),
@@ -64,7 +64,7 @@ test("whatever was told to whom: every lane keeps its turns, and nothing is lost
   );
 });
 
-test("those who sit in one round exchange what they get", () => {
+test("workers of one round exchange their executions", () => {
   const assignments = ["a", "b", "c", "a"].map((instanceId) => ({ instanceId }));
   const ids = ["1", "2", "3", "4"] as never[];
 

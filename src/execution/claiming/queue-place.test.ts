@@ -29,11 +29,11 @@ test.each([
     first: place(110_000, 10),
     second: place(0),
   },
-])("first goes $what", ({ first, second }) => {
+])("the first execution is $what", ({ first, second }) => {
   expect(first).toBeLessThan(second);
 });
 
-test("every place is a whole number that loses nothing on its way to the database", () => {
+test("each place is an integer that the database stores exactly", () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date(0), max: new Date(Date.UTC(2130, 0)), noInvalidDate: true }),

@@ -37,7 +37,7 @@ async function aFarm() {
 const some = (count: number, changes: Partial<ExecutionRequest>) =>
   Array.from({ length: count }, () => aRequest(changes));
 
-test("says who is ahead: the top class, the same invocation, and others in their turns", async () => {
+test("counts the executions ahead: of the top class, of the same invocation, and of others in their turns", async () => {
   const { submit, position } = await aFarm();
   const mine = aRequest({ invocation: "mine", expectedDurationMs: 1 });
   await submit(some(3, { top: true }));
@@ -56,7 +56,7 @@ test("says who is ahead: the top class, the same invocation, and others in their
   });
 });
 
-test("for who is overdue, only earlier places are ahead", async () => {
+test("for an overdue execution, only earlier places are ahead", async () => {
   const { submit, position } = await aFarm();
   const mine = aRequest({ invocation: "mine" });
   await submit(some(20, { invocation: "other" }));
@@ -69,7 +69,7 @@ test("for who is overdue, only earlier places are ahead", async () => {
   });
 });
 
-test("knows which workers could run it, and when one is expected to be free", async () => {
+test("names the workers that could run an execution, and when one of them is expected to be free", async () => {
   const { clock, queue, worker, submit, position } = await aFarm();
   await queue.register(aWorker("small", { platform: { OSFamily: "linux" } }));
   await submit([aRequest({ expectedDurationMs: 5_000 })]);
@@ -94,7 +94,7 @@ test("knows which workers could run it, and when one is expected to be free", as
   });
 });
 
-test("an execution that is handed out, or over, or unknown, waits for nobody in the queue", async () => {
+test("an execution that is assigned, finished or unknown has no position in the queue", async () => {
   const { queue, worker, submit, position } = await aFarm();
   const mine = aRequest();
   await submit([mine]);
@@ -107,7 +107,7 @@ test("an execution that is handed out, or over, or unknown, waits for nobody in 
   expect(await position(aRequest().id)).toBeUndefined();
 });
 
-test("of an execution whose worker is silent it is said until when that may last", async () => {
+test("for an execution whose worker is silent, the end of the lease is returned", async () => {
   const { queue, worker, submit, position, clock } = await aFarm();
   const far = { ...worker, leaseMs: 1_200_000 };
   await queue.register(far);
@@ -126,7 +126,7 @@ test("of an execution whose worker is silent it is said until when that may last
   });
 });
 
-test("as many are handed out before an execution as were said to be ahead", async () => {
+test("as many executions are assigned before an execution as were counted ahead of it", async () => {
   const wave = fc.record({
     invocation: fc.constantFrom("a", "b", "c"),
     top: fc.constantFrom(true, false, false, false),

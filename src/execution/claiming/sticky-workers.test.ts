@@ -5,7 +5,7 @@ import { aQueue, aRequest, aWorker, never } from "../execution.fixture.ts";
 const db = await freshDb();
 afterAll(() => db.close());
 
-test("among workers that wait, the one that had a job of the commit before has it of the next", async () => {
+test("among waiting workers, the one that ran a job for the previous commit gets it for the next commit", async () => {
   const queue = await aQueue(db);
   const workers = ["a", "b", "c"].map((name) => aWorker(name));
   for (const worker of workers) await queue.register(worker);

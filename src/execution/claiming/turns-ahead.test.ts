@@ -19,7 +19,7 @@ function aLane(lane: number, priority: number, count: number): Candidate[] {
   }));
 }
 
-test("as many turns are said to be ahead as orderClaims gives", () => {
+test("the number of turns ahead equals the order of orderClaims", () => {
   const priority = fc.integer({ min: -300, max: 300 });
   const leased = fc.integer({ min: 0, max: 5 });
   fc.assert(
@@ -50,7 +50,7 @@ test("as many turns are said to be ahead as orderClaims gives", () => {
   );
 });
 
-test("a hundred steps of priority double the share", () => {
+test("a priority that is more urgent by 100 doubles the share", () => {
   const open = [
     { lane: 1, ownerLane: 0, priority: -100, leased: 0 },
     { lane: 2, ownerLane: 0, priority: 0, leased: 9 },
@@ -60,7 +60,7 @@ test("a hundred steps of priority double the share", () => {
   expect(shareOf(2, open)).toBeCloseTo(1 / 3);
 });
 
-test("what an owner may expect is divided among the lanes of its own", () => {
+test("the share of an owner is divided among its lanes", () => {
   const open = [
     { lane: 1, ownerLane: 7, priority: 0, leased: 0 },
     ...[2, 3, 4].map((lane) => ({ lane, ownerLane: 8, priority: 0, leased: 0 })),

@@ -30,7 +30,7 @@ const submitAll = (
   at: Date,
 ) => queue.transaction((tx) => submitExecutions(tx, requests, at));
 
-test("a low class starts within its bound under endless high load", async () => {
+test("an execution of low priority starts within its bound under endless load of high priority", async () => {
   // Given one worker that is busy with a load of high priority, and one execution of low priority
   const { clock, queue, claim } = await aFarm();
   const low = aRequest({ invocation: "low", priority: 6 });
@@ -59,7 +59,7 @@ test("a low class starts within its bound under endless high load", async () => 
   expect(waitedMs).toBeLessThanOrEqual(15 * minute + 1_006 * 10 * second);
 });
 
-test("all of the top class goes before anything else, though many lanes are open", async () => {
+test("all executions of the top class start before any other, even if many lanes have executions", async () => {
   const { clock, queue, claim } = await aFarm();
   const usual = Array.from({ length: 300 }, (_, i) =>
     aRequest({ invocation: `i${i}`, sizeClass: 2 }),
@@ -75,7 +75,7 @@ test("all of the top class goes before anything else, though many lanes are open
   );
 });
 
-test("under contention of many owners, workers and two servers, whatever becomes free goes to the top class", async () => {
+test("with many owners, many workers and two servers, each free slot gets an execution of the top class", async () => {
   const { clock, queue } = await aFarm();
   const secondServer = await queues.open({ clock });
   const serverOf = (i: number) => (i % 2 === 0 ? queue : secondServer);
@@ -117,21 +117,26 @@ test("under contention of many owners, workers and two servers, whatever becomes
 test.each([
   { what: "is in the queue", isLeased: false },
   { what: "comes back to it", isLeased: true },
-])("an execution that somebody joins as top is top when it $what", async ({ isLeased }) => {
-  const { queue, claim } = await aFarm();
-  const joined = aRequest({ priority: 500, actionDigest: actionDigest("wanted") });
-  await queue.submit(joined);
-  const held = isLeased ? await claim(1) : [];
-  await queue.submit(aRequest({ priority: -500 }));
+])(
+  "an execution that a request of the top class joins is in the top class when it $what",
+  async ({ isLeased }) => {
+    const { queue, claim } = await aFarm();
+    const joined = aRequest({ priority: 500, actionDigest: actionDigest("wanted") });
+    await queue.submit(joined);
+    const held = isLeased ? await claim(1) : [];
+    await queue.submit(aRequest({ priority: -500 }));
 
-  await queue.submit(aRequest({ top: true, priority: 900, actionDigest: actionDigest("wanted") }));
-  await queue.release(held);
-  const [first] = await claim(1);
+    await queue.submit(
+      aRequest({ top: true, priority: 900, actionDigest: actionDigest("wanted") }),
+    );
+    await queue.release(held);
+    const [first] = await claim(1);
 
-  expect(first?.executionId).toBe(joined.id);
-});
+    expect(first?.executionId).toBe(joined.id);
+  },
+);
 
-test("an execution stays top when somebody joins it in a greater hurry alone", async () => {
+test("an execution stays in the top class when a request with a higher priority joins it", async () => {
   const { queue, claim } = await aFarm();
   const joined = aRequest({ top: true, actionDigest: actionDigest("wanted") });
   await queue.submit(joined);
@@ -143,7 +148,7 @@ test("an execution stays top when somebody joins it in a greater hurry alone", a
   expect(first?.executionId).toBe(joined.id);
 });
 
-test("an operating system is found however it is spelled", async () => {
+test("the name of an operating system matches in any spelling", async () => {
   const queue = await queues.open();
   const worker = aWorker("w", { platform: { OSFamily: "LINUX", ISA: "x86-64", pool: "Big" } });
   await queue.register(worker);

@@ -8,13 +8,13 @@ const asking = (requirements: Record<string, string>, sizeClass = 1) => ({
   sizeClass,
 });
 
-test("says nothing where one worker could run it, as busy as it may be", () => {
+test("returns nothing when one worker could run the execution, even if it is busy", () => {
   expect(whyUnserved(asking({ OSFamily: "Linux" }, 2), [mac, linux])).toBeUndefined();
   expect(whyUnserved(asking({}), [mac])).toBeUndefined();
   expect(whyUnserved(asking({ network: "on" }), [mac])).toBeUndefined();
 });
 
-test("names the property that is missing, and what workers have instead", () => {
+test("names the missing property, and the values that workers have", () => {
   expect(whyUnserved(asking({ gpu: "a100" }), [linux, mac])).toBe(
     "it asks for gpu=a100, and workers offer gpu=m2, none; start a worker that offers gpu=a100, or change what the action asks for",
   );
@@ -24,7 +24,7 @@ test("names the property that is missing, and what workers have instead", () => 
   );
 });
 
-test("says how a worker runs images", () => {
+test("explains how a worker runs images", () => {
   const image = { "container-image": "docker://docker.io/library/node:22" };
 
   expect(whyUnserved(asking(image), [linux])).toContain(
@@ -35,13 +35,13 @@ test("says how a worker runs images", () => {
   ).toBeUndefined();
 });
 
-test("names the size class that is too great", () => {
+test("names the size class that no worker has", () => {
   expect(whyUnserved(asking({ OSFamily: "linux" }, 4), [linux, mac])).toContain(
     "it asks for size class 4 or more, but suitable workers have at most size class 2;",
   );
 });
 
-test("names the fence that is in the way", () => {
+test("names the fence that excludes the execution", () => {
   const fenced = {
     ...linux,
     platform: { ...linux.platform, pool: "hw", "grange-only-for": "pool" },
@@ -53,7 +53,7 @@ test("names the fence that is in the way", () => {
   expect(whyUnserved(asking({ pool: "hw" }), [fenced])).toBeUndefined();
 });
 
-test("says that nobody is there", () => {
+test("says that there are no workers", () => {
   expect(whyUnserved(asking({ gpu: "a100" }), [])).toContain("no worker is connected");
   expect(whyUnserved(asking({}), [])).toContain("no worker is connected");
 });

@@ -27,7 +27,7 @@ async function cancel(queue: ExecutionQueue, id: Parameters<ExecutionQueue["canc
   after();
 }
 
-test("a cancellation is certain once the worker has confirmed it, at whichever server", async () => {
+test("a cancellation is certain once the worker has confirmed it, at any server", async () => {
   const [one, two] = [await queues.open(), await queues.open()];
   const { worker, executionId, lease } = await leased(one);
   const heard = two.cancellations(worker, [], enoughMs, never);
@@ -41,7 +41,7 @@ test("a cancellation is certain once the worker has confirmed it, at whichever s
   expect(await next).toEqual([]);
 });
 
-test("a worker that asks after the cancellation hears of it, until it has confirmed it", async () => {
+test("a worker that asks after a cancellation is told about it until it has confirmed it", async () => {
   const queue = await queues.open();
   const { worker, executionId, lease } = await leased(queue);
   await cancel(queue, executionId);
@@ -51,7 +51,7 @@ test("a worker that asks after the cancellation hears of it, until it has confir
   expect(await queue.cancellations(worker, [lease], soonMs, never)).toEqual([]);
 });
 
-test("without a word of the worker it is not certain", async () => {
+test("without a confirmation by the worker, a cancellation is not certain", async () => {
   const queue = await queues.open();
   const { executionId } = await leased(queue);
   await cancel(queue, executionId);
@@ -61,7 +61,7 @@ test("without a word of the worker it is not certain", async () => {
   ]);
 });
 
-test("what was not handed out is cancelled for certain at once, and so is what its worker ended", async () => {
+test("the cancellation of an execution that was not assigned, or that its worker has ended, is certain at once", async () => {
   const queue = await queues.open();
   const { executionId, lease } = await leased(queue);
   const { executionId: waiting } = await queue.submit(aRequest());
@@ -72,7 +72,7 @@ test("what was not handed out is cancelled for certain at once, and so is what i
   expect(await queue.untilCancelled([executionId, waiting], enoughMs)).toEqual([]);
 });
 
-test("no process confirms for another one", async () => {
+test("a process cannot confirm a cancellation for another process", async () => {
   const queue = await queues.open();
   const { executionId, lease } = await leased(queue);
   await cancel(queue, executionId);

@@ -52,7 +52,7 @@ const anyEnd: fc.Arbitrary<LeaseEnd> = fc.oneof(
   ),
 );
 
-test("what is to be cancelled never goes back to the queue", () => {
+test("an execution that is being cancelled never returns to the queue", () => {
   fc.assert(
     fc.property(
       anyEnd,
@@ -66,7 +66,7 @@ test("what is to be cancelled never goes back to the queue", () => {
   );
 });
 
-test("a started attempt counts, and the last one is the last", () => {
+test("an attempt that has started counts, and after the last attempt the execution ends", () => {
   fc.assert(
     fc.property(anyEnd, fc.boolean(), (end, cancelRequested) => {
       const decision = decideAfterReport({ attempt: 5, hasStarted: true, cancelRequested }, end, 5);

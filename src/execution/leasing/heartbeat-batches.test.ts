@@ -9,7 +9,7 @@ import { registerWorkers } from "./worker.store.ts";
 const db = await freshDb();
 afterAll(() => db.close());
 
-test("heartbeats of idle workers share a transaction; one that says more does not wait", async () => {
+test("heartbeats of idle workers share a transaction; one with other contents does not wait", async () => {
   const workers = ["a", "b", "c", "d"].map((name) => aWorker(name));
   await registerWorkers(db, workers, new Date());
   const [a, b, c, d] = workers.map((worker) => ({ worker, leases: [], draining: false }));

@@ -25,7 +25,7 @@ test.each([
   [0, "0 ms"],
   [7_250, "7.3 s"],
   [125_000, "2 min 05 s"],
-])("after %i ms it says how long the first has run", (ranMs, words) => {
+])("after %i ms, the decision states how long the first run has taken", (ranMs, words) => {
   const now = new Date(1_000_000);
 
   const decision = hedgeAfter(latest, 4, new Date(now.getTime() - ranMs), now);

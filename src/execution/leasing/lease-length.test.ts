@@ -8,6 +8,6 @@ test.each([
   { asked: 1_000, granted: 15_000, why: "it would end between two heartbeats" },
   { asked: 1_200_000, granted: 1_200_000, why: "it is within bounds" },
   { asked: 86_400_000, granted: 3_600_000, why: "a dead machine must be noticed" },
-])("a worker that asks for $asked ms gets $granted ms, since $why", ({ asked, granted }) => {
+])("a worker that requests $asked ms gets $granted ms, because $why", ({ asked, granted }) => {
   expect(grantedLeaseMs(asked, times)).toBe(granted);
 });

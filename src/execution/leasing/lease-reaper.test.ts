@@ -12,7 +12,7 @@ afterAll(async () => {
 });
 beforeEach(() => db.script("truncate execution, worker cascade"));
 
-test("a server that slept gives workers time for a heartbeat, and no more than that", async () => {
+test("a server that was suspended gives workers the time for one heartbeat, and no more", async () => {
   // Given a lease, and a rescuer that ticks
   const clock = movableClock();
   const queue = await queues.open({ clock });

@@ -18,7 +18,7 @@ const open: typeof queues.open = (parts) => queues.open(parts);
 beforeEach(() => db.script("truncate execution, worker cascade"));
 afterEach(() => queues.closeAll());
 
-test("a heartbeat that waits for an execution does not keep its end from the worker", async () => {
+test("a heartbeat that waits for an execution does not delay the worker's report of its end", async () => {
   const queue = await open({ clock: movableClock() });
   const worker = aWorker("beats");
   await queue.register(worker);
@@ -48,7 +48,7 @@ test("a heartbeat that waits for an execution does not keep its end from the wor
   expect(await beat).toMatchObject({ lost: [], isUnknown: false });
 });
 
-describe("an end that brings its start along", () => {
+describe("an end that contains its start", () => {
   const at = async (startedAt: (leasedAt: Date, now: Date) => Date) => {
     const clock = movableClock();
     const queue = await open({ clock });
@@ -73,11 +73,11 @@ describe("an end that brings its start along", () => {
     return [view?.finished?.startedAt, attempt?.startedAt, finished[0]?.startedAt].map(sinceLease);
   };
 
-  test("is kept with it, and told to all", async () => {
+  test("is stored with it, and announced to all followers", async () => {
     expect(await at((leasedAt) => new Date(leasedAt.getTime() + 30))).toEqual([30, 30, 30]);
   });
 
-  test("did not start before it was handed out, or after it ended, by whatever clock", async () => {
+  test("never has a start before the assignment or after the end, whatever the worker's clock", async () => {
     expect(await at(() => new Date(0))).toEqual([0, 0, 0]);
     await db.script("truncate execution, worker cascade");
     finished.length = 0;
@@ -86,7 +86,7 @@ describe("an end that brings its start along", () => {
 });
 
 describe("a lease", () => {
-  test("is prolonged and ended by nobody but the process that holds it", async () => {
+  test("is extended and ended only by the process that holds it", async () => {
     const clock = movableClock();
     const queue = await open({ clock });
     const [holder, other] = [aWorker("holder"), aWorker("other")];
@@ -117,7 +117,7 @@ describe("a lease", () => {
     );
   });
 
-  test("lives by its heartbeats, and its execution is handed out anew when they stop", async () => {
+  test("is kept by heartbeats, and its execution is assigned again when they stop", async () => {
     const clock = movableClock();
     const queue = await open({ clock });
     const [silentOne, other] = [aWorker("silent"), aWorker("other")];
@@ -162,7 +162,7 @@ describe("a lease", () => {
     ).toEqual(["silent worker_lost", "other succeeded"]);
   });
 
-  test("that was lost is ended by its late report, while nobody was handed the execution since", async () => {
+  test("that was lost is ended by its late report if the execution was not assigned again", async () => {
     const clock = movableClock();
     const [queue, secondServer] = [await open({ clock }), await open({ clock })];
     const [worker, other] = [aWorker("away"), aWorker("other")];
@@ -194,7 +194,7 @@ describe("a lease", () => {
     expect(await queue.claim(other, 1, 0, never)).toEqual([]);
   });
 
-  test("that was lost, and is reported while another server hands out its execution, goes to one of both", async () => {
+  test("that was lost, and is reported while another server assigns its execution, ends in one of the two ways", async () => {
     const clock = movableClock();
     const [queue, secondServer] = [await open({ clock }), await open({ clock })];
     const [worker, other] = [aWorker("away"), aWorker("other")];
@@ -222,7 +222,7 @@ describe("a lease", () => {
     }
   });
 
-  test("that was lost goes on with a heartbeat that names it, while nobody was handed the execution since", async () => {
+  test("that was lost continues with a heartbeat that names it if the execution was not assigned again", async () => {
     const clock = movableClock();
     const progress: string[] = [];
     const hooks = {
@@ -266,7 +266,7 @@ describe("a lease", () => {
     expect((await queue.heartbeat({ worker, leases, draining: false })).lost).toEqual(leases);
   });
 
-  test("that runs out takes the waiting claims of its worker along, at whichever server they wait", async () => {
+  test("that expires ends the waiting claims of its worker, at any server", async () => {
     const clock = movableClock();
     const [queue, secondServer] = [await open({ clock }), await open({ clock })];
     const [silent, other] = [aWorker("silent"), aWorker("other")];
@@ -290,7 +290,7 @@ describe("a lease", () => {
     expect((await queue.heartbeat(beat)).lost).toEqual([]);
   });
 
-  test("of a process that was started anew is ended by the result that its predecessor kept", async () => {
+  test("of a restarted process is ended by the result that the earlier process had stored", async () => {
     const queue = await open();
     const [first, second] = [aWorker("again"), aWorker("again")];
     const done = { outcome: "succeeded", exitCode: 0, result: new Uint8Array() } as const;
@@ -328,7 +328,7 @@ describe("a lease", () => {
     expect(await end).toMatchObject({ outcome: "worker_lost", attempt: 5 });
   });
 
-  test("given back unbegun is no attempt", async () => {
+  test("that is returned before the start is no attempt", async () => {
     const queue = await open();
     const worker = aWorker("w");
     await queue.register(worker);
@@ -341,7 +341,7 @@ describe("a lease", () => {
     }
   });
 
-  test("given back unbegun leaves no log to the next holder of the attempt", async () => {
+  test("that is returned before the start leaves no log to the next holder of the attempt", async () => {
     const queue = await open();
     const worker = aWorker("w");
     await queue.register(worker);
@@ -361,7 +361,7 @@ describe("a lease", () => {
     expect(new TextDecoder().decode(log?.bytes)).toBe("second");
   });
 
-  test("is kept past the timeout while its worker uploads and beats, but not for ever", async () => {
+  test("lasts longer than the timeout while its worker uploads and sends heartbeats, up to a limit", async () => {
     const clock = movableClock();
     const queue = await open({ clock });
     const worker = aWorker("w");
@@ -380,7 +380,7 @@ describe("a lease", () => {
     expect(await queue.rescue()).toBe(1);
   });
 
-  test("goes back when its worker starts anew", async () => {
+  test("ends when its worker restarts, and the execution returns to the queue", async () => {
     const queue = await open();
     await queue.register(aWorker("w"));
     const before = aWorker("w");
@@ -394,7 +394,7 @@ describe("a lease", () => {
     expect(leased?.lease.attempt).toBe(2);
   });
 
-  test("that was given back extends nothing, though the same attempt is held again", async () => {
+  test("that was returned extends nothing, even if the same attempt is assigned again", async () => {
     const clock = movableClock();
     const queue = await open({ clock });
     const worker = aWorker("w");
@@ -416,7 +416,7 @@ describe("a lease", () => {
 describe("a long lease", () => {
   const requestedMs = 20 * 60_000;
 
-  test("is as short as others until its worker shows that it has the work", async () => {
+  test("is as short as others until its worker confirms that it has the execution", async () => {
     // A machine that died while its claim waited: it never received the assigned execution.
     const clock = movableClock();
     const queue = await open({ clock });
@@ -430,7 +430,7 @@ describe("a long lease", () => {
     expect(await queue.rescue()).toBe(1);
   });
 
-  test("is long once the start is told, before any heartbeat", async () => {
+  test("is long once the start is reported, before any heartbeat", async () => {
     const clock = movableClock();
     const queue = await open({ clock });
     const far = aWorker("far", { leaseMs: requestedMs });
@@ -473,7 +473,7 @@ describe("a long lease", () => {
     expect(await queue.rescue()).toBe(1);
   });
 
-  test("is no longer than the farm allows", async () => {
+  test("is at most as long as the farm allows", async () => {
     const queue = await open();
 
     expect(await queue.register(aWorker("far", { leaseMs: 86_400_000 }))).toBe(
@@ -482,7 +482,7 @@ describe("a long lease", () => {
   });
 });
 
-test("a lease whose time is over is as good as ever while nobody has ended it", async () => {
+test("a lease whose time has passed is valid until it is ended", async () => {
   const clock = movableClock();
   const queue = await open({ clock });
   const away = aWorker("away");
@@ -504,7 +504,7 @@ test("a lease whose time is over is as good as ever while nobody has ended it", 
   expect(verdict).toBe("accepted");
 });
 
-test("a lease that is extended after a rescuer found it, and before it is ended, goes on", async () => {
+test("a lease that is extended after it was found expired, and before it is ended, continues", async () => {
   // Given a lease whose time is over, and a rescuer that has just found it
   const clock = movableClock();
   const queue = await open({ clock });
@@ -540,7 +540,7 @@ test.each([
   { clocks: "an hour fast", at: (now: number) => new Date(now + 3_600_000) },
   { clocks: "in the last year that there is", at: () => new Date("9999-12-31T23:59:59Z") },
 ])(
-  "nothing starts later than its start is told by a worker whose clock is $clocks",
+  "the stored start is not later than its report by a worker whose clock is $clocks",
   async ({ at }) => {
     const clock = movableClock();
     const queue = await open({ clock });

@@ -41,7 +41,7 @@ function endOf({ id: executionId, attempt, epoch }: HandedOutRow): EndingLease {
   };
 }
 
-test("what was handed out is given once, as it then was", () => {
+test("an assigned execution is returned once, in its state at the assignment", () => {
   const leases = leasesHere();
   const rows = [aRow(), aRow()];
   for (const row of rows) leases.handedOut(row, 2);
@@ -68,7 +68,7 @@ test.each<[string, (row: HandedOutRow) => readonly EndingLease[]]>([
   expect(leases.take(ends(row))).toBeUndefined();
 });
 
-test("nothing is assumed of what has said that it started, or where assumptions came to nothing before", () => {
+test("nothing is assumed for an execution that has started, or whose earlier assumption was wrong", () => {
   const leases = leasesHere();
   const [started, doubted, other, others] = [aRow("a"), aRow("b"), aRow("b"), aRow("c")];
   for (const row of [started, doubted, other, others]) leases.handedOut(row, 1);

@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 beforeEach(() => db.script("truncate execution, worker cascade"));
 
-test("a worker that starts anew takes its name at once; the one it replaced cannot take it back", async () => {
+test("a restarted worker gets its name at once, and the process that it replaced cannot take it back", async () => {
   const queue = await queues.open({ clock: movableClock() });
   const [first, second] = [aWorker("w"), aWorker("w")];
   await queue.register(first);
@@ -30,7 +30,7 @@ test("a worker that starts anew takes its name at once; the one it replaced cann
   });
 });
 
-test("a worker that was replaced has its name back when the other one is silent", async () => {
+test("a worker that was replaced gets its name back when the other process is silent", async () => {
   const clock = movableClock();
   const queue = await queues.open({ clock });
   const [first, second] = [aWorker("w"), aWorker("w")];
@@ -45,7 +45,7 @@ test("a worker that was replaced has its name back when the other one is silent"
   });
 });
 
-test("a server that was not there settles the name after one more change", async () => {
+test("a server that missed the change has the right holder of the name after one more change", async () => {
   const clock = movableClock();
   const [one, two] = [await queues.open({ clock }), await queues.open({ clock })];
   const [first, second] = [aWorker("w"), aWorker("w")];
@@ -55,7 +55,7 @@ test("a server that was not there settles the name after one more change", async
   await expect(one.register(first)).rejects.toMatchObject({ code: "already_exists" });
 });
 
-test("of two processes that register a name at the same time, the second one has it", async () => {
+test("when two processes register a name at the same time, the second one gets it", async () => {
   const queue = await queues.open({ clock: movableClock() });
   const [first, second] = [aWorker("w"), aWorker("w")];
   await Promise.all([queue.register(first), queue.register(second)]);

@@ -4,7 +4,7 @@ import { fitLogChunk } from "./fit-log-chunk.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("what is there is skipped, a gap is refused", () => {
+test("bytes that are stored are skipped, and a gap is refused", () => {
   const at = (offset: number) =>
     fitLogChunk({ stored: 4, offset, bytes: bytes("abcdef"), limit: 100 });
 
@@ -21,7 +21,7 @@ test("what is there is skipped, a gap is refused", () => {
   expect(at(5)).toMatchObject({ store: undefined, nextOffset: 4, accepted: false });
 });
 
-test("a log past its limit ends with a note, and the rest is taken and dropped", () => {
+test("a log that exceeds its limit ends with a note, and the rest is accepted and discarded", () => {
   const limit = 10;
   const cut = fitLogChunk({ stored: 8, offset: 8, bytes: bytes("abcdef"), limit });
   const stored = 8 + (cut.store?.bytes.length ?? 0);
@@ -35,7 +35,7 @@ test("a log past its limit ends with a note, and the rest is taken and dropped",
   });
 });
 
-test("however a worker repeats itself, the log is what it wrote", () => {
+test("whatever chunks a worker sends again, the log is what it wrote", () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ minLength: 1, maxLength: 200 }),

@@ -57,7 +57,7 @@ async function aFarm() {
   return { queue, claimOne, execute, count };
 }
 
-test("what takes long goes first among its own, known by what its kin took", async () => {
+test("within a lane, long executions come first, as known from similar ones", async () => {
   // Given a command that took 60 s, and another of the same mnemonic that took 2 s
   const { queue, claimOne, execute, count } = await aFarm();
   const long = similarityKeysOf(traits);
@@ -81,7 +81,7 @@ test("what takes long goes first among its own, known by what its kin took", asy
   expect((await claimOne()).executionId).toBe(second.id);
 });
 
-test("a stranger of a known mnemonic is expected to take what its kind takes", async () => {
+test("an unknown action with a known mnemonic is expected to take as long as others with this mnemonic", async () => {
   // Given a kind of action that takes about 6 s
   const { queue, claimOne, execute, count } = await aFarm();
   await execute(similarityKeysOf(traits), 4_000);
@@ -111,7 +111,7 @@ test("a stranger of a known mnemonic is expected to take what its kind takes", a
   );
 });
 
-test("a failure teaches nothing about how long a success takes", async () => {
+test("a failure does not change how long a success is expected to take", async () => {
   const { queue, claimOne, execute, count } = await aFarm();
   await execute(similarityKeysOf(traits), 1_000, 1);
   await count();

@@ -14,7 +14,7 @@ test.each([
     { "size-class": "2", "min-size-class": "1", "max-size-class": "8" },
     { least: 2, most: 2 },
   ],
-])("%j asks for %j", (platform, asked) => {
+])("the properties %j request the size classes %j", (platform, asked) => {
   expect(requestedSizeClasses(platform)).toEqual(asked);
 });
 
@@ -31,6 +31,6 @@ test.each([
     { "size-class": "1", "min-size-class": "2" },
     "size-class=1, min-size-class=2 exclude each other",
   ],
-])("%j is refused", (platform, words) => {
+])("the properties %j are refused", (platform, words) => {
   expect(() => requestedSizeClasses(platform)).toThrow(words);
 });

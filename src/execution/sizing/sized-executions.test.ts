@@ -41,7 +41,7 @@ async function only(queue: ExecutionQueue, worker: typeof small): Promise<Leased
 }
 
 describe("a chosen class", () => {
-  test("is the one whose workers get it, for the time that was chosen", async () => {
+  test("is the class of the workers that run the execution, with the chosen timeout", async () => {
     const queue = await open({ analyzer: analyzer(chosen(2)) });
     const request = aRequest({ timeoutMs: 60_000 });
     await queue.submit(request);
@@ -56,14 +56,14 @@ describe("a chosen class", () => {
     ]);
   });
 
-  test("may go to a greater one with nothing of its own, unless it is exact", async () => {
+  test("may run on an idle worker of a greater class, unless the choice is exact", async () => {
     const queue = await open({ analyzer: analyzer(chosen(1, { isExact: false })) });
     const { executionId } = await queue.submit(aRequest());
 
     expect((await only(queue, large)).lease).toMatchObject({ executionId });
   });
 
-  test("stays within the greatest that was asked for", async () => {
+  test("is at most the greatest requested class", async () => {
     const queue = await open({ analyzer: analyzer(chosen(1, { isExact: false })) });
     await queue.submit(aRequest({ mostSizeClass: 2 }));
 
@@ -72,7 +72,7 @@ describe("a chosen class", () => {
   });
 });
 
-test("without an analyzer, bounds alone count", async () => {
+test("without an analyzer, only the requested bounds count", async () => {
   const queue = await open();
   await queue.submit(aRequest({ sizeClass: 2, mostSizeClass: 2 }));
 
@@ -82,7 +82,7 @@ test("without an analyzer, bounds alone count", async () => {
 });
 
 describe("after a run", () => {
-  test("a failure is tried anew on another class, and the client hears of that one only", async () => {
+  test("a failure is tried again on another class, and the client gets only the result of that run", async () => {
     const again = (run: EndedRun): AfterAttempt =>
       run.sizeClass === 1
         ? { kind: "again", chosen: chosen(4, { timeoutMs: 60_000 }) }
@@ -133,7 +133,7 @@ describe("after a run", () => {
     ]);
   });
 
-  test("being tried anew on greater classes uses up no attempts, and ends", async () => {
+  test("further tries on greater classes use no attempts, and their number is limited", async () => {
     const endless = analyzer(chosen(1), () => ({ kind: "again", chosen: chosen(1) }));
     const queue = await open({ analyzer: endless, times: { mostAttempts: 2 } });
     const request = aRequest();
@@ -149,7 +149,7 @@ describe("after a run", () => {
     expect(finished).toMatchObject([{ outcome: "failed" }]);
   });
 
-  test("a lost worker is heard of, and counts among the attempts", async () => {
+  test("a lost worker is reported to the analyzer, and counts as an attempt", async () => {
     const again = analyzer(chosen(1), () => ({ kind: "again", chosen: chosen(2) }));
     const clock = movableClock();
     const queue = await open({ analyzer: again, clock, times: { mostAttempts: 2 } });
@@ -168,7 +168,7 @@ describe("after a run", () => {
     expect(second.lease).toMatchObject({ executionId: request.id, attempt: 2 });
   });
 
-  test("what is to be cancelled, or lacks inputs, is not tried anew", async () => {
+  test("an execution that is being cancelled, or that lacks inputs, is not tried again", async () => {
     const sizing = analyzer(chosen(1), () => ({ kind: "again", chosen: chosen(4) }));
     const queue = await open({ analyzer: sizing });
     const [cancelled, lacking] = [aRequest(), aRequest()];
@@ -187,7 +187,7 @@ describe("after a run", () => {
     expect(finished.map(({ outcome }) => outcome)).toEqual(["failed", "failed"]);
   });
 
-  test("a further run in the background belongs to nobody, and is kept by nobody", async () => {
+  test("a further run in the background belongs to no client, and no client keeps it", async () => {
     const sizing = analyzer(chosen(4), ({ sizeClass }) => ({
       kind: "final",
       background: sizeClass === 4 ? { chosen: chosen(1), mostWaiting: 1 } : undefined,
@@ -230,7 +230,7 @@ describe("a second run beside the first", () => {
   }
   const done = { outcome: "succeeded", exitCode: 0, result: new Uint8Array([1]) } as const;
 
-  test("begins once the first takes longer; when it is done first, its end counts, and the first's is refused", async () => {
+  test("begins when the first run takes longer than expected; if it ends first, its end counts, and that of the first run is refused", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     const { request, first, second } = await hedged(queue, clock);
@@ -261,7 +261,7 @@ describe("a second run beside the first", () => {
     expect(finished.filter(({ id }) => id === request.id)).toHaveLength(1);
   });
 
-  test("is cancelled when the first is done, whether it waits or runs", async () => {
+  test("is cancelled when the first run has ended, whether it waits or runs", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     const { request, first, second } = await hedged(queue, clock);
@@ -281,7 +281,7 @@ describe("a second run beside the first", () => {
     ]);
   });
 
-  test("that failed leaves the first as it is", async () => {
+  test("does not change the first run when it fails", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     const { request, first, second } = await hedged(queue, clock);
@@ -296,7 +296,7 @@ describe("a second run beside the first", () => {
     ]);
   });
 
-  test("that is done while the first waits anew ends it, at whichever server looks", async () => {
+  test("that ends while the first run waits again ends the execution, at any server", async () => {
     const clock = movableClock();
     const [one, two] = [
       await open({ analyzer: hedging(), clock }),
@@ -314,7 +314,7 @@ describe("a second run beside the first", () => {
     expect(await one.claim(small, 1, 0, never)).toEqual([]);
   });
 
-  test("goes with the first when that is cancelled", async () => {
+  test("is cancelled together with the first run", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     const { request, second } = await hedged(queue, clock);

@@ -233,7 +233,7 @@ async function drain(world: World): Promise<void> {
   throw new Error(`does not end: ${JSON.stringify(await rows())}`);
 }
 
-test("with retries, second runs and runs in the background at two servers at once, each ends once and stays so", async () => {
+test("with retries, second runs and background runs at two servers, each execution ends once and keeps its end", async () => {
   await fc.assert(
     fc.asyncProperty(
       // Several steps in a row run at once.

@@ -55,12 +55,12 @@ const finishedBy = (name: string) =>
     sql`select finished_count as count from worker where name = ${name}`,
   ).then(({ count }) => count);
 
-describe("an analyzer that does wrong", () => {
+describe("a faulty analyzer", () => {
   const broken = (): never => {
     throw new Error("a strategy divided by nothing");
   };
 
-  test("keeps nobody from being submitted", async () => {
+  test("does not prevent submissions", async () => {
     for (const sizing of [
       { ...analyzer(chosen(1)), analyze: async () => broken() },
       { ...analyzer(chosen(1)), analyze: async () => [{ select: broken }] },
@@ -73,7 +73,7 @@ describe("an analyzer that does wrong", () => {
     }
   });
 
-  test("keeps no end from being told, neither its own nor another's", async () => {
+  test("does not prevent that an end is announced, neither of its own execution nor of another", async () => {
     for (const learner of [async () => broken(), async () => ({ ended: broken })]) {
       const queue = await open({ analyzer: { ...analyzer(chosen(1)), learner } });
       await queue.submit(aRequest());
@@ -91,7 +91,7 @@ describe("an analyzer that does wrong", () => {
     ["a hedge beyond the greatest", { hedge: { afterMs: 1, sizeClass: 8 } }],
     ["a hedge on the same class", { hedge: { afterMs: 1, sizeClass: 1 } }],
     ["a hedge after no time", { hedge: { afterMs: NaN, sizeClass: 2 } }],
-  ])("chooses %s: what is kept is sound", async (_, changes) => {
+  ])("that chooses %s: valid values are stored", async (_, changes) => {
     const wrong = chosen(1, changes);
     const again = analyzer(wrong, ({ outcome }) =>
       outcome === "failed" ? { kind: "again", chosen: wrong } : final,
@@ -111,7 +111,7 @@ describe("an analyzer that does wrong", () => {
     expect(finished).toMatchObject([{ outcome: "succeeded" }]);
   });
 
-  test("chooses a class outside of what was asked: the bounds count, and the end is told", async () => {
+  test("that chooses a class outside of the requested bounds: the bounds count, and the end is announced", async () => {
     const sizing = analyzer(chosen(4), () => ({ kind: "again", chosen: chosen(4) }));
     const queue = await open({ analyzer: sizing });
     await queue.submit(aRequest({ mostSizeClass: 2, sizeClass: 2 }));
@@ -122,14 +122,14 @@ describe("an analyzer that does wrong", () => {
   });
 });
 
-test("a title longer than may be kept is cut, and refuses nothing", async () => {
+test("a title that is too long is cut, and the execution is accepted", async () => {
   const queue = await open();
   await queue.submit(aRequest({ title: `${"CppCompile".repeat(20)} //${"x".repeat(1_024)}\0` }));
 
   expect(await queue.claim(small, 1, 0, never)).toHaveLength(1);
 });
 
-test("a greatest class that is none is refused, and breaks nobody's claims", async () => {
+test("an invalid greatest class is refused, and does not disturb the claims of workers", async () => {
   const queue = await open();
   for (const mostSizeClass of [1.5, NaN, 0, 2_000_000])
     await expect(queue.submit(aRequest({ mostSizeClass }))).rejects.toMatchObject({
@@ -147,7 +147,7 @@ test("a greatest class that is none is refused, and breaks nobody's claims", asy
   expect((await only(queue, small)).lease.executionId).toBe(usual.id);
 });
 
-test("workers that are lost use up the attempts, though each next one is of another class", async () => {
+test("lost workers use attempts, even if each next worker has another class", async () => {
   const again = analyzer(chosen(1), () => ({ kind: "again", chosen: chosen(1) }));
   const clock = movableClock();
   const queue = await open({ analyzer: again, clock, times: { mostAttempts: 3 } });
@@ -165,7 +165,7 @@ test("workers that are lost use up the attempts, though each next one is of anot
   expect(finished).toMatchObject([{ outcome: "worker_lost" }]);
 });
 
-test("a run is of the class of the process that had it, not of another of its name", async () => {
+test("a run has the class of the process that executed it, not of another process with its name", async () => {
   const sizing = analyzer(chosen(2));
   const queue = await open({ analyzer: sizing });
   const request = aRequest();
@@ -186,7 +186,7 @@ describe("runs in the background", () => {
         : final,
     );
 
-  test("come after all that somebody waits for, however long they waited", async () => {
+  test("come after all executions that clients wait for, however long they have waited", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: teaching(), clock });
     await queue.submit(aRequest());
@@ -203,7 +203,7 @@ describe("runs in the background", () => {
     expect(last).toBeDefined();
   });
 
-  test("are no more than may wait, also of those that end together", async () => {
+  test("do not exceed the limit of waiting runs, also when several executions end together", async () => {
     const queue = await open({ analyzer: teaching(2) });
     for (let i = 0; i < 6; i++) await queue.submit(aRequest());
     const leased = await queue.claim(large, 6, 0, never);
@@ -214,7 +214,7 @@ describe("runs in the background", () => {
     expect(await queue.claim(large, 10, 0, never)).toHaveLength(2);
   });
 
-  test("of an action whose requirements are as long as may be do not keep its end back", async () => {
+  test("of an action with the longest requirements do not prevent its end", async () => {
     const platform = { OSFamily: "linux", a: "x".repeat(950), b: "x".repeat(980) };
     const big = aWorker("big", { sizeClass: 4, platform });
     const queue = await open({ analyzer: teaching() });
@@ -227,7 +227,7 @@ describe("runs in the background", () => {
     await only(queue, big);
   });
 
-  test("are in nobody's way: no wait is expected for them, and no machine is started", async () => {
+  test("affect no other execution: they add no expected wait, and start no machine", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: teaching(), clock });
     await queue.submit(aRequest());
@@ -245,7 +245,7 @@ describe("runs in the background", () => {
     expect(await queuedDemand(db, clock.now())).toEqual([]);
   });
 
-  test("that nobody had time for are found, and are ended like what nobody wants", async () => {
+  test("that no worker had time for are found, and end like executions without clients", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: teaching(), clock });
     await queue.submit(aRequest());
@@ -282,7 +282,7 @@ describe("second runs", () => {
   }
   const endsOf = (id: string) => finished.filter((each) => each.id === id);
 
-  test("are none where a greater class has it already", async () => {
+  test("are not made when a greater class already runs the execution", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging({ isExact: false }), clock });
     await queue.submit(aRequest());
@@ -295,7 +295,7 @@ describe("second runs", () => {
     expect(await decisionsOf(db, lease.executionId)).toHaveLength(1);
   });
 
-  test("that count are counted once for their worker, and not for the other", async () => {
+  test("whose end counts are counted once, for their worker and not for the other", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     const { second } = await hedged(queue, clock);
@@ -307,7 +307,7 @@ describe("second runs", () => {
     expect(await finishedBy("small")).toBe(0);
   });
 
-  test("teach once how long executions take; those in the background do not", async () => {
+  test("change the expected duration once; runs in the background do not", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     const { second } = await hedged(queue, clock, aRequest({ similarityKeys: ["a.kin"] }));
@@ -327,7 +327,7 @@ describe("second runs", () => {
     expect(samples).toBe(1);
   });
 
-  test("go on with another worker when theirs is lost, and end with the first", async () => {
+  test("continue on another worker when theirs is lost, and end with the first run", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     const { request, first, second } = await hedged(queue, clock);
@@ -343,7 +343,7 @@ describe("second runs", () => {
     expect(await queue.finish({ lease: first, ...done })).toBe("refused");
   });
 
-  test("that wait are ended with the first, and are handed to nobody", async () => {
+  test("that wait end with the first run, and are assigned to no worker", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     await queue.submit(aRequest());
@@ -358,7 +358,7 @@ describe("second runs", () => {
     expect(endsOf(lease.executionId)).toHaveLength(1);
   });
 
-  test("serve whoever joined the first, once, and are joined by nobody", async () => {
+  test("give their result once to requests that joined the first run, and cannot be joined", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     const digest = actionDigest("the same");
@@ -374,7 +374,7 @@ describe("second runs", () => {
     expect(endsOf(request.id)).toMatchObject([{ outcome: "succeeded", doNotCache: false }]);
   });
 
-  test("one that cannot be taken up keeps no other from it", async () => {
+  test("one whose end cannot be stored does not prevent that of others", async () => {
     const clock = movableClock();
     let poisoned: string | undefined;
     const queue = await open({
@@ -399,7 +399,7 @@ describe("second runs", () => {
     expect(endsOf(ones[0]?.request.id ?? "")).toHaveLength(1);
   });
 
-  test("taken up while the first is handed out anew leave no attempt without an end", async () => {
+  test("that end while the first run is assigned again leave no attempt without an end", async () => {
     const clock = movableClock();
     const queues = [await open({ analyzer: hedging(), clock }), await open({ clock })] as const;
     for (let round = 0; round < 8; round++) {
@@ -419,7 +419,7 @@ describe("second runs", () => {
     }
   });
 
-  test("begin though an older version kept a decision that nobody can read", async () => {
+  test("begin even if an older version stored a decision that cannot be read", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: hedging(), clock });
     const request = aRequest();
@@ -435,10 +435,10 @@ describe("second runs", () => {
   });
 });
 
-describe("what waits for a class that went away", () => {
+describe("an execution that waits for a class without workers", () => {
   const soon = (clock: ReturnType<typeof movableClock>) => new Date(clock.now().getTime() - 60_000);
 
-  test("runs on any that was asked for, after a while, and for as long as was asked", async () => {
+  test("runs on any requested class after a while, with the requested timeout", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: analyzer(chosen(4)), clock });
     const request = aRequest();
@@ -462,7 +462,7 @@ describe("what waits for a class that went away", () => {
     });
   });
 
-  test("stays within what its client asked for", async () => {
+  test("stays within the classes that its client requested", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: analyzer(chosen(4)), clock });
     await queue.submit(aRequest({ sizeClass: 2, mostSizeClass: 4 }));
@@ -478,7 +478,7 @@ describe("what waits for a class that went away", () => {
   });
 });
 
-describe("what waits for a greater class longer than was foreseen", () => {
+describe("an execution that waits for a greater class longer than expected", () => {
   /** Chosen for class 4, where a wait was expected; class 2 would be risky. */
   const waiting = (changes: Partial<ChosenSize["decision"]> = {}) => {
     const choice = chosen(4);
@@ -494,7 +494,7 @@ describe("what waits for a greater class longer than was foreseen", () => {
   };
   const longAgo = new Date(0);
 
-  test("goes to an idle lesser one on which it may well succeed, as long as was asked for", async () => {
+  test("runs on an idle smaller class on which it probably succeeds, with the requested timeout", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: analyzer(waiting()), clock });
     const request = aRequest();
@@ -514,7 +514,7 @@ describe("what waits for a greater class longer than was foreseen", () => {
     });
   });
 
-  test("stays where the idle one is too risky, where another strategy chose, and within its bounds", async () => {
+  test("keeps waiting when the idle class is too risky or outside of its bounds, or when another strategy chose", async () => {
     const clock = movableClock();
     const risky = await open({ analyzer: analyzer(waiting()), clock });
     await risky.submit(aRequest());
@@ -530,7 +530,7 @@ describe("what waits for a greater class longer than was foreseen", () => {
     expect(await risky.transaction((tx) => spillToIdleClass(tx, clock.now(), new Date(1)))).toBe(0);
   });
 
-  test("is lent to no more slots than are free, and not twice", async () => {
+  test("is assigned to free slots only, and only once", async () => {
     const clock = movableClock();
     const queue = await open({ analyzer: analyzer(waiting({ alternatives: [] })), clock });
     for (let i = 0; i < 5; i++) await queue.submit(aRequest());

@@ -32,7 +32,7 @@ test.each([
   { priority: -50, top: false, expectedDurationMs: 5_000 },
   { priority: 50, top: false },
   { priority: 0, top: true },
-])("a place that is given anew is that of a request with $priority, top: $top", async (wanted) => {
+])("a new place is that of a request with priority $priority, top: $top", async (wanted) => {
   const moved = aRequest({ ...wanted, priority: 7, top: false });
   const model = aRequest({ ...wanted });
   await submit(moved, model);
@@ -43,7 +43,7 @@ test.each([
   expect(await placeOf(moved)).toEqual(await placeOf(model));
 });
 
-test("leaving the top class leads back into the lane of before", async () => {
+test("an execution that leaves the top class returns to its earlier lane", async () => {
   const request = aRequest();
   await submit(request);
   const before = await placeOf(request);
@@ -54,7 +54,7 @@ test("leaving the top class leads back into the lane of before", async () => {
   expect(await placeOf(request)).toEqual(before);
 });
 
-test("a place that stays is not counted, and what is over or unknown is left alone", async () => {
+test("an unchanged place is not counted, and finished or unknown executions are not changed", async () => {
   const [same, over] = [aRequest(), aRequest()];
   await submit(same, over);
   await db.run(sql`

@@ -34,14 +34,14 @@ test.each<{ what: string; changes: Partial<ActionTraits>; levels: string }>([
   expect(shared(changes)).toBe(levels);
 });
 
-test("an action is found by command and platform where its client says nothing else of it", () => {
+test("an action is identified by command and platform when its client sends nothing else", () => {
   const silent = { ...compile, target: "", mnemonic: "", configuration: "" };
 
   expect(similarityKeysOf(silent).map((name) => name[0])).toEqual(["a", "p"]);
   expect(similarityKeysOf(silent)[0]).toBe(similarityKeysOf(compile)[0]);
 });
 
-test("a size that is asked for makes another action, and asks for the same workers", () => {
+test("a requested size makes another action, with the same requirements for workers", () => {
   const sized = { ...compile, platform: { OSFamily: "linux", "min-size-class": "2" } };
 
   expect(similarityKeysOf(sized)[0]).not.toBe(similarityKeysOf(compile)[0]);

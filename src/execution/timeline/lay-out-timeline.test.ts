@@ -27,7 +27,7 @@ const gapsOf = (of: Partial<TimelineWorker>, runs: readonly PositionedRun[]) =>
     [lane, from, to, cause].join(" "),
   );
 
-describe("runs are placed", () => {
+describe("runs are arranged", () => {
   test("one after the other in a lane, and at the same time in several", () => {
     const { lanes, counts } = layOutTimeline(
       period,
@@ -39,7 +39,7 @@ describe("runs are placed", () => {
     expect(counts).toEqual([2]);
   });
 
-  test("in a further lane when the worker had more slots before", () => {
+  test("in an additional lane when the worker had more slots before", () => {
     const { lanes, counts } = layOutTimeline(period, [worker], [run(0, 50), run(10, 20)]);
 
     expect(lanes).toEqual([0, 1]);
@@ -52,7 +52,7 @@ describe("a gap", () => {
     expect(gapsOf({}, [run(10, 20), run(50, 100)])).toEqual(["0 0 10 no work", "0 20 50 no work"]);
   });
 
-  test("does not begin before the worker was there", () => {
+  test("does not begin before the worker registered", () => {
     expect(gapsOf({ registeredAt: 70 }, [])).toEqual(["0 70 100 no work"]);
     expect(gapsOf({ registeredAt: 70 }, [run(30, 40)])).toEqual(["0 40 100 no work"]);
   });
@@ -65,7 +65,7 @@ describe("a gap", () => {
     ]);
   });
 
-  test("is lost from the last sign of life of a worker that is lost, drained or not", () => {
+  test('has the cause "lost" from the last heartbeat of a lost worker, drained or not', () => {
     const drained = [{ from: 50, to: 100 }];
     expect(gapsOf({ lastSeenAt: 80, isLost: true, drained }, [run(0, 20)])).toEqual([
       "0 20 50 no work",
@@ -74,7 +74,7 @@ describe("a gap", () => {
     ]);
   });
 
-  test("is lost between an attempt that was lost and the worker's next registration", () => {
+  test('has the cause "lost" between a lost attempt and the next registration of the worker', () => {
     expect(gapsOf({ registeredAt: 60 }, [run(0, 20, true), run(80, 100)])).toEqual([
       "0 20 60 lost",
       "0 60 80 no work",

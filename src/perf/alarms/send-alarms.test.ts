@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const logger = pino({ level: "silent" });
 
-test("a collector that goes silent is one alarm, sent until somebody takes it", async () => {
+test("a collector that falls silent causes one alarm, which is sent until a receiver accepts it", async () => {
   await aLab(db);
   const { clock } = await silentLab();
   const sent: { id: string; body: Record<string, unknown> }[] = [];
@@ -66,7 +66,7 @@ async function silentLab() {
   return server;
 }
 
-test("of two servers one sends an alarm", async () => {
+test("one of two servers sends an alarm", async () => {
   const { clock } = aLabServer(db);
   await keepAlarms(db, [{ kind: "collector-silent", collector: "lab-1" }], clock.now());
   let sent = 0;

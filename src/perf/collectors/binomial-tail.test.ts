@@ -15,7 +15,7 @@ test.each([
   expect(binomialTail(hits, trials, 0.02)).toBeCloseTo(expected, 5);
 });
 
-test("is a probability that falls with the hits and rises with the trials, however many", () => {
+test("is a probability that decreases with the hits and increases with the trials, for any numbers", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 20_000 }),

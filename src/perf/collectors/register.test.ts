@@ -19,7 +19,7 @@ const change = (name: string, wanted: Parameters<typeof changeCollector>[2]) =>
 const remove = (name: string) => db.transaction((tx) => removeCollector(tx, name));
 const views = () => collectorViews(db, server.clock.now(), labTimes);
 
-test("a registered collector is shown before it ever spoke, and while it is away", async () => {
+test("a registered collector is listed before its first heartbeat, and while it is offline", async () => {
   await server.add({ name: "lab-1", target: "linux-x64", set: 0 });
   expect(await views()).toMatchObject([
     { name: "lab-1", state: "never-seen", lastHeartbeatAt: null, environment: null, job: null },
@@ -34,7 +34,7 @@ test("a registered collector is shown before it ever spoke, and while it is away
   expect(await views()).toMatchObject([{ state: "offline" }]);
 });
 
-test("what a collector is at is shown with it", async () => {
+test("a collector is listed with its present job", async () => {
   const lab = await aLab(db);
   const collector = await aCollector(server);
   await collector.claim();
@@ -47,7 +47,7 @@ test("what a collector is at is shown with it", async () => {
   ]);
 });
 
-test("a name is given once", async () => {
+test("a name can be registered once", async () => {
   await server.add({ name: "lab-1", target: "linux-x64", set: 0 });
 
   await expect(server.add({ name: "lab-1", target: "linux-arm64", set: 0 })).rejects.toMatchObject({
@@ -56,7 +56,7 @@ test("a name is given once", async () => {
   });
 });
 
-test.each([0, null])("of those that are active, one serves set %s of a target", async (set) => {
+test.each([0, null])("set %s of a target has one active collector", async (set) => {
   await server.add({ name: "lab-1", target: "linux-x64", set });
   await server.add({ name: "lab-2", target: "linux-x64", set, active: false });
   await server.add({ name: "lab-3", target: "linux-arm64", set });
@@ -72,7 +72,7 @@ test.each([0, null])("of those that are active, one serves set %s of a target", 
   await change("lab-2", { active: true });
 });
 
-test("of two that want the same set at once one gets it, and the other hears why it does not", async () => {
+test("when two collectors request the same set at the same time, one gets it, and the other gets the reason", async () => {
   for (let i = 0; i < 10; i++) {
     await emptyLab(db);
     const added = await Promise.allSettled(
@@ -85,7 +85,7 @@ test("of two that want the same set at once one gets it, and the other hears why
   }
 });
 
-test("what is not named in a change stays", async () => {
+test("a change keeps what it does not name", async () => {
   await server.add({ name: "lab-1", target: "linux-x64", set: 0, mayTakeOver: [1, 2] });
 
   await change("lab-1", { outOfDuty: "a fan is broken" });
@@ -99,7 +99,7 @@ test("what is not named in a change stays", async () => {
   await expect(change("lab-9", {})).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("a collector is removed as long as nothing names it", async () => {
+test("a collector can be removed if nothing refers to it", async () => {
   await aLab(db);
   const collector = await aCollector(server);
   const refusal = (because: string) => ({
@@ -127,7 +127,7 @@ test("a collector is removed as long as nothing names it", async () => {
   await expect(remove("lab-9")).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("one that only handed its jobs back leaves no trace", async () => {
+test("a collector that only returned its jobs leaves nothing behind", async () => {
   await aLab(db);
   const collector = await aCollector(server);
   const job = await collector.claim();
@@ -139,7 +139,7 @@ test("one that only handed its jobs back leaves no trace", async () => {
   expect(await views()).toEqual([]);
 });
 
-test("equal facts are one environment, whatever their order, and other facts another", async () => {
+test("equal facts in any order are one environment, and other facts are another one", async () => {
   const Fingerprint = z.object({ fingerprint: z.string() });
   await server.add({ name: "lab-1", target: "linux-x64", set: 0 });
   await server.add({ name: "lab-2", target: "linux-x64", set: 1 });
@@ -155,7 +155,7 @@ test("equal facts are one environment, whatever their order, and other facts ano
   ).toHaveLength(2);
 });
 
-test("facts that cannot be kept are refused", async () => {
+test("facts that cannot be stored are refused", async () => {
   await server.add({ name: "lab-1", target: "linux-x64", set: 0 });
 
   await expect(server.hello("lab-1", randomUUID(), { cpu: "\0" })).rejects.toMatchObject({
@@ -163,7 +163,7 @@ test("facts that cannot be kept are refused", async () => {
   });
 });
 
-test("a collector that went silent is told of once, until it speaks again", async () => {
+test("a silent collector is reported once, until its next heartbeat", async () => {
   const collector = await aCollector(server, { name: "lab-1" });
   const goSilent = async () => {
     server.clock.pass(labTimes.leaseMs);

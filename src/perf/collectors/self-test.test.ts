@@ -39,7 +39,7 @@ const failed = judgeSelfTest({ alarms: 9, comparisons: 100 });
 const passed = judgeSelfTest({ alarms: 0, comparisons: 100 });
 const inDuty: Duty = { outOfDuty: null, outOfDutyByTest: false };
 
-test("a test puts out of duty and back, and leaves alone what somebody said", () => {
+test("a test takes a collector out of duty and puts it back, and does not change what a person set", () => {
   const out = dutyAfterTest(inDuty, failed);
   expect(out).toEqual({
     outOfDuty:
@@ -72,7 +72,7 @@ test.each([
   expect(selfTestDue(told, now, labTimes)).toBe(due);
 });
 
-test("a collector that raises alarms gets no work until it does so no more", async () => {
+test("a collector whose self-test fails gets no work until one passes", async () => {
   const server = aLabServer(db);
   const collector = await aCollector(server);
   const tell = (alarms: number, incarnation = collector.incarnation) => {
@@ -100,7 +100,7 @@ test("a collector that raises alarms gets no work until it does so no more", asy
   await expect(tell(0, randomUUID())).rejects.toMatchObject({ code: "aborted" });
 });
 
-test("the duty that somebody took stays taken", async () => {
+test("a collector that a person took out of duty stays out of duty", async () => {
   const server = aLabServer(db);
   const { name, incarnation } = await aCollector(server);
   await db.transaction((tx) => changeCollector(tx, name, { outOfDuty: "a fan is broken" }));
@@ -111,7 +111,7 @@ test("the duty that somebody took stays taken", async () => {
   expect(told).toEqual({ passed: true, outOfDuty: "a fan is broken" });
 });
 
-test("noise is kept by case and metric, once, and only of what a suite knows", async () => {
+test("noise is stored once for each case and metric, and only for those of a suite", async () => {
   await aLab(db);
   const server = aLabServer(db);
   const { name, incarnation, claim } = await aCollector(server);

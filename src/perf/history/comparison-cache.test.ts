@@ -20,7 +20,7 @@ async function aStoredLine() {
   return line;
 }
 
-test("a comparison is made once, and answered to who has it by its key alone", async () => {
+test("a comparison is computed once, and a client that has it gets only its key", async () => {
   await aStoredLine();
   const cache = comparisonCache(db);
 
@@ -32,7 +32,7 @@ test("a comparison is made once, and answered to who has it by its key alone", a
   expect(await comparisonCache(db).get(asked)).toEqual(first);
 });
 
-test("it is made anew when what it rests on has grown", async () => {
+test("it is computed again when its results have changed", async () => {
   const line = await aStoredLine();
   const cache = comparisonCache(db);
   const keys = [(await cache.get(asked)).key];
@@ -79,7 +79,7 @@ test("it is made anew when what it rests on has grown", async () => {
   expect(new Set(keys).size).toBe(keys.length);
 });
 
-test("what happens after it on the line leaves it as it is", async () => {
+test("later artifacts of the line do not change it", async () => {
   const line = await aStoredLine();
   await storeFigures(db, { artifact: nth(line, 33), values: { instructions: 1 } });
   const cache = comparisonCache(db);

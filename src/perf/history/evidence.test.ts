@@ -26,7 +26,7 @@ async function storeNoise(changes: readonly number[], from = labEpoch): Promise<
   return artifacts.map(({ id }) => id);
 }
 
-test("noise is what nineteen of twenty comparisons of equals stay below", async () => {
+test("noise is the limit that 19 of 20 comparisons of equal artifacts do not reach", async () => {
   await storeLine(db, await aLine(db, 1), [1]);
   const artifacts = await storeNoise(Array.from({ length: 20 }, (_, i) => (i + 1) / 100));
 
@@ -37,7 +37,7 @@ test("noise is what nineteen of twenty comparisons of equals stay below", async 
   expect(noise?.change).toBeCloseTo(0.190_5, 12);
 });
 
-test("noise of long ago is forgotten", async () => {
+test("old noise is ignored", async () => {
   await storeLine(db, await aLine(db, 1), [1]);
   await storeNoise(Array.from({ length: 50 }, () => 0.5));
   const artifacts = await storeNoise(
@@ -48,7 +48,7 @@ test("noise of long ago is forgotten", async () => {
   expect((await noiseOf(db, artifacts))[0]?.change).toBeCloseTo(0.02, 12);
 });
 
-test("a benchmark takes the time between the reports of its tests, with what no metric shows", async () => {
+test("the duration of a benchmark is the time between the reports of its tests, including what no metric contains", async () => {
   const line = await aLine(db, 3);
   const seconds = (n: number) => new Date(labEpoch.getTime() + n * 1_000);
   const [alpha, emitted, beta] = [
@@ -88,7 +88,7 @@ test("a benchmark takes the time between the reports of its tests, with what no 
   expect(await secondsOfBenchmarks(db, "demo", "linux-arm64")).toEqual(new Map());
 });
 
-test("a benchmark that is alone before one that fails takes the time from its job's start", async () => {
+test("the duration of a single benchmark before a failed one is counted from the start of its job", async () => {
   const line = await aLine(db, 1);
   const artifact = nth(line, 1);
   const request = await storeRequest(db, { artifact });

@@ -52,8 +52,8 @@ const say = (artifact: string, standing: "found" | "accepted" | "dismissed") =>
     ),
   );
 
-describe("what an artifact's results show", () => {
-  test("a step, with what lies on both sides of it", async () => {
+describe("the results of an artifact show", () => {
+  test("a step, with the values on both sides", async () => {
     const line = await aLine(db, 30);
     await storeLine(db, line, [...about(1_000, 20), ...about(1_100, 10)]);
 
@@ -72,7 +72,7 @@ describe("what an artifact's results show", () => {
     expect(listed.steps[0]?.change).toBeCloseTo(0.1, 3);
   });
 
-  test("no step of a noisy metric that self-tests of its case know as noise", async () => {
+  test("no step of a noisy metric that is within the noise of self-tests", async () => {
     const line = await aLine(db, 30);
     // Numbered before, so that no artifact has the number of the case.
     for (let n = 0; n < 40; n++)
@@ -103,7 +103,7 @@ describe("what an artifact's results show", () => {
     expect(await stepsOfTime()).toBe(0);
   });
 
-  test("one value apart waits for the next", async () => {
+  test("no step for one different value, until the next value", async () => {
     const line = await aLine(db, 32);
     await storeLine(db, line, [...about(1_000, 30), 1_100]);
     await examined([nth(line, 31)]);
@@ -115,7 +115,7 @@ describe("what an artifact's results show", () => {
     expect(await steps()).toEqual([{ before: "n30", artifact: "n31", standing: "found" }]);
   });
 
-  test("no step where only the machine changed", async () => {
+  test("no step when only the machine changed", async () => {
     const line = await aLine(db, 40);
     await storeLine(db, line, about(1_000, 20), "one");
     const none = Array.from({ length: 20 }, () => undefined);
@@ -126,7 +126,7 @@ describe("what an artifact's results show", () => {
     expect(await steps()).toEqual([]);
   });
 
-  test("steps of each machine, on a line with holes, an outlier and machines by turns", async () => {
+  test("steps of each machine, on a line with gaps, an outlier and alternating machines", async () => {
     const line = await aLine(db, 60);
     const level = (day: number) => (day < 40 ? 1_000 : 1_100) * (1 + 0.000_1 * Math.sin(day * 1.7));
     const days = line.map((_, i) => i + 1);
@@ -155,7 +155,7 @@ describe("what an artifact's results show", () => {
     ]);
   });
 
-  test("that a step of yesterday was none", async () => {
+  test("that an earlier step does not exist", async () => {
     const line = await aLine(db, 48);
     await storeLine(db, line, [...about(1_000, 30), undefined, 1_100, undefined, 1_100.1]);
     await examined([nth(line, 34)]);
@@ -171,8 +171,8 @@ describe("what an artifact's results show", () => {
   });
 });
 
-describe("what somebody said of a step", () => {
-  test("stays when it is found again, or one artifact further", async () => {
+describe("the decision of a person about a step", () => {
+  test("is kept when the step is found again, or one artifact later", async () => {
     const line = await aLine(db, 40);
     await storeLine(db, line, [...about(1_000, 20), ...about(1_100, 10)]);
     await examined([nth(line, 30)]);
@@ -184,7 +184,7 @@ describe("what somebody said of a step", () => {
     expect(await steps()).toEqual([{ before: "n20", artifact: "n21", standing: "dismissed" }]);
   });
 
-  test("may be taken back", async () => {
+  test("can be withdrawn", async () => {
     const line = await aLine(db, 30);
     await storeLine(db, line, [...about(1_000, 20), ...about(1_100, 10)]);
     await examined([nth(line, 30)]);
@@ -196,8 +196,8 @@ describe("what somebody said of a step", () => {
   });
 });
 
-describe("the list of what is to be looked through", () => {
-  test("is served by two servers at once, each artifact by one", async () => {
+describe("the list of artifacts to examine", () => {
+  test("is processed by two servers, each artifact by one of them", async () => {
     const line = await aLine(db, 6);
     await storeLine(db, line, about(1_000, 6));
     await db.transaction((tx) =>
@@ -214,7 +214,7 @@ describe("the list of what is to be looked through", () => {
     expect(await examineNext(db, later(60))).toBe(false);
   });
 
-  test("holds no releases and tries", async () => {
+  test("contains no releases and no try builds", async () => {
     await aLine(db, 1);
     const release = await storeArtifact(db, { tag: "5.9.3", kind: "release" });
 
@@ -223,7 +223,7 @@ describe("the list of what is to be looked through", () => {
     expect(await examineNext(db, labEpoch)).toBe(false);
   });
 
-  test("keeps what has newer results than those that were looked at", async () => {
+  test("keeps artifacts with results that are newer than the examination", async () => {
     const line = await aLine(db, 1);
     await storeLine(db, line, [1]);
     const note = () => db.transaction((tx) => noteNewResults(tx, [nth(line, 1).id], labEpoch));

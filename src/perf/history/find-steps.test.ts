@@ -17,18 +17,18 @@ describe("steps of a series", () => {
     expect(step?.p).toBeLessThan(0.001);
   });
 
-  test("wait at the end until a second value says the same", () => {
+  test("need a second value at the end of the series", () => {
     expect(findSteps([...about(100, 40), 120], 0.002)).toEqual([]);
     expect(findSteps([...about(100, 40), 120, 120.1], 0.002).map(({ index }) => index)).toEqual([
       40,
     ]);
   });
 
-  test("are not made of one value that stands out between equals", () => {
+  test("are not found for one outlier between equal values", () => {
     expect(findSteps([...about(100, 25), 120, ...about(100, 25)], 0.002)).toEqual([]);
   });
 
-  test("are found beside one value that went wrong", () => {
+  test("are found next to an outlier", () => {
     const before = about(100, 16);
     const found = (values: readonly number[]) => findSteps(values, 0.002).map((step) => step.index);
 
@@ -36,7 +36,7 @@ describe("steps of a series", () => {
     expect(found([...before.with(11, 1), ...about(110, 8).with(3, 1_000)])).toEqual([16]);
   });
 
-  test("are seldom found where only chance is", () => {
+  test("are rarely found in random values", () => {
     const random = seededRandom("chance");
     let found = 0;
     for (let trial = 0; trial < 300; trial++) {
@@ -48,7 +48,7 @@ describe("steps of a series", () => {
     expect(found).toBeLessThan(15);
   });
 
-  test("are none below the limit", () => {
+  test("are not found below the limit", () => {
     const values = [...about(100, 30), ...about(101.5, 30)];
 
     expect(findSteps(values, 0.02)).toEqual([]);
@@ -56,19 +56,19 @@ describe("steps of a series", () => {
   });
 });
 
-describe("what becomes of steps that are known", () => {
+describe("known steps", () => {
   const found = (...indices: number[]) =>
     indices.map((index) => ({ index, p: 0, meanBefore: 1, meanAfter: 2 }));
   const places = Array.from({ length: 60 }, (_, i) => i);
 
-  test("one that is found no longer is forgotten, one found anew is kept", () => {
+  test("one that is no longer found is removed, and one that is found again is kept", () => {
     expect(settleSteps(found(40), places, [{ place: 38, standing: "found" }], 0)).toEqual({
       keep: found(40),
       forget: [38],
     });
   });
 
-  test("one that somebody spoke of stays, and speaks for what is found beside it", () => {
+  test("one with a decision stays, and its decision applies to a step that is found next to it", () => {
     for (const standing of ["accepted", "dismissed"] as const)
       expect(settleSteps(found(40, 50), places, [{ place: 42, standing }], 0)).toEqual({
         keep: found(50),
@@ -76,7 +76,7 @@ describe("what becomes of steps that are known", () => {
       });
   });
 
-  test("what lies at the beginning of the window is as it was", () => {
+  test("those at the beginning of the window are not changed", () => {
     expect(settleSteps(found(10), places, [{ place: 12, standing: "found" }], 25)).toEqual({
       keep: [],
       forget: [],

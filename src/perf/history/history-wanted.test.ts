@@ -26,7 +26,7 @@ const figures = (least: (number | null)[], environmentId = 1) => ({
   scatter: null,
 });
 
-describe("whose histories are read", () => {
+describe("histories are read", () => {
   const wanted = (after: (number | null)[], shown: string | undefined = "shown") =>
     historiesWanted({
       before: [figures([100, 100, 100, 100, 100])],
@@ -36,17 +36,17 @@ describe("whose histories are read", () => {
       shown,
     }).map(({ ordinal }) => ordinal);
 
-  test("of the metric that is shown always, of others where a figure differs", () => {
+  test("always of the displayed metric, and of others when a value differs", () => {
     expect(wanted([100, 100, 100, 100, 100])).toEqual([1]);
     expect(wanted([101, 101, 101, 101, 101])).toEqual([1, 2]);
   });
 
-  test("of no metric whose change is below the least threshold", () => {
+  test("of no metric whose change is below the smallest threshold", () => {
     expect(wanted([100, 100.199, 1, 1, 1])).toEqual([1]);
     expect(wanted([100, 100.2, 1, 1, 1])).toEqual([1, 2]);
   });
 
-  test("of none that one of the two lacks, and none measured on unlike machines", () => {
+  test("of no metric that one of the two artifacts lacks, or that was measured on different machines", () => {
     expect(wanted([null, null, 1, 1, 1])).toEqual([]);
     expect(
       historiesWanted({
@@ -79,7 +79,7 @@ describe("a history ends at the last step that was accepted", () => {
     expect(until(...accepted)).toBe(expected);
   });
 
-  test("and that of another series is none of its", () => {
+  test("a step of another series does not end it", () => {
     expect(untilAccepted([30, 20, 10], 40, [step(20)])(7, 2, 1)).toBe(3);
   });
 });

@@ -29,7 +29,7 @@ describe("the threshold", () => {
     { after: 1_010.4, verdict: "regressed" },
     { after: 989.6, verdict: "improved" },
   ])(
-    "rests on the 30 predecessors of the earlier artifact: $after is $verdict",
+    "is computed from the 30 predecessors of the earlier artifact: $after is $verdict",
     async ({ after, verdict }) => {
       const line = await aLine(db, 32);
       await storeLine(db, line, [...swinging, 1_000, after]);
@@ -46,7 +46,7 @@ describe("the threshold", () => {
     },
   );
 
-  test("reaches further back over artifacts of which the case was not measured", async () => {
+  test("skips artifacts for which the case was not measured", async () => {
     const line = await aLine(db, 42);
     const values = [...swinging, ...Array.from({ length: 10 }, () => undefined), 1_000, 1_010.2];
     await storeLine(db, line, values);
@@ -63,7 +63,7 @@ describe("the threshold", () => {
     expect(cases[0]).toMatchObject({ verdict: "no-change", evidence: { history: 30 } });
   });
 
-  test("does not look beyond a step that was accepted", async () => {
+  test("uses no values before an accepted step", async () => {
     const line = await aLine(db, 32);
     await storeLine(db, line, [...swinging, 1_000, 1_010.2]);
     const word = { suite: "demo", case: aCase(), metric: "instructions", fingerprint: "one" };
@@ -85,7 +85,7 @@ describe("the threshold", () => {
     });
   });
 
-  test("rests on machines of the same kind only", async () => {
+  test("uses only machines of the same kind", async () => {
     const line = await aLine(db, 32);
     await storeLine(db, line, swinging, "other");
     await storeLine(db, line, [...Array.from({ length: 30 }, () => undefined), 1_000, 1_010.2]);
@@ -95,7 +95,7 @@ describe("the threshold", () => {
     expect(cases[0]).toMatchObject({ verdict: "regressed", evidence: { history: 0 } });
   });
 
-  test("is the fixed one where the earlier artifact is not of the main line", async () => {
+  test("is fixed when the earlier artifact is not on the main line", async () => {
     const line = await aLine(db, 31);
     await storeLine(db, line, [...swinging, 1_000]);
     const release = await storeArtifact(db, {
@@ -114,7 +114,7 @@ describe("the threshold", () => {
   });
 });
 
-test("figures of unlike machines are not compared", async () => {
+test("values of different machines are not compared", async () => {
   const line = await aLine(db, 2);
   await storeLine(db, line, [1_000], "one");
   await storeLine(db, line, [undefined, 2_000], "two");
@@ -125,7 +125,7 @@ test("figures of unlike machines are not compared", async () => {
   expect(summaries[0]).toMatchObject({ unlikeMachines: 1, direction: "none" });
 });
 
-test("of what was measured on two kinds of machines, the kind that both share is taken", async () => {
+test("among results of two kinds of machines, those of the common kind are compared", async () => {
   const line = await aLine(db, 2);
   await storeLine(db, line, [1_000, 1_500], "old");
   await storeLine(db, line, [undefined, 9_000], "new");
@@ -135,7 +135,7 @@ test("of what was measured on two kinds of machines, the kind that both share is
   expect(cases[0]).toMatchObject({ before: 1_000, after: 1_500, fingerprint: "old" });
 });
 
-test("cases that one of the two lacks are listed with what went wrong", async () => {
+test("cases that one of the two artifacts lacks are listed with the error", async () => {
   const line = await aLine(db, 2);
   await storeLine(db, line, [1_000, 1_000]);
   const beta = aCase({ benchmark: "beta" });
@@ -153,7 +153,7 @@ test("cases that one of the two lacks are listed with what went wrong", async ()
   expect(newlyBroken).toEqual([{ benchmark: "beta", message: "exit code 1" }]);
 });
 
-test("a warning of either side weakens what is said", async () => {
+test("a warning of either artifact weakens the verdict", async () => {
   const line = await aLine(db, 2);
   await storeFigures(db, {
     artifact: nth(line, 1),
@@ -171,8 +171,8 @@ test("a warning of either side weakens what is said", async () => {
   expect(cases[0]?.warnings.toSorted()).toEqual(["busy", "hot"]);
 });
 
-describe("what is left open", () => {
-  test("is the newest that was measured, against what it follows", async () => {
+describe("an artifact that the request does not name", () => {
+  test("is the newest measured one, compared with its parent", async () => {
     const line = await aLine(db, 5);
     await storeLine(db, line, [1, 1, 1, 1]);
 
@@ -182,7 +182,7 @@ describe("what is left open", () => {
     expect(neighbours).toEqual({ earlier: "n2", later: null });
   });
 
-  test("is the nearest measured one where nobody measured the parent", async () => {
+  test("is the nearest measured one when the parent was not measured", async () => {
     const line = await aLine(db, 5);
     await storeLine(db, line, [1, undefined, undefined, 1, 1]);
 
@@ -200,7 +200,7 @@ describe("what is left open", () => {
       says: /no metric "speed"; it has instructions, throughput, wall-time/,
     },
     { query: { after: "n1" }, says: /does not know the parent of n1 of demo/ },
-  ])("is told when it is not there: $query", async ({ query, says }) => {
+  ])("is missing, and the error names it: $query", async ({ query, says }) => {
     await storeLine(db, await aLine(db, 2), [1, 1]);
 
     await expect(compare(query)).rejects.toThrow(says);

@@ -30,7 +30,7 @@ async function storeSelfTests(metric: string, changes: readonly number[]): Promi
   }
 }
 
-test("of a count that was taken once nothing is known, and only great changes are told", async () => {
+test("the noise of a count with one run is not known, and only large changes are reported", async () => {
   const line = await aLine(db, 1);
   await storeFigures(db, {
     artifact: nth(line, 1),
@@ -48,7 +48,7 @@ test("of a count that was taken once nothing is known, and only great changes ar
   });
 });
 
-test("runs of the newest artifact make the limit of a count, and all that were seen are listed, newest first", async () => {
+test("the limit of a count is computed from the runs of the newest artifact, and all values are listed, the newest first", async () => {
   const line = await aLine(db, 2);
   for (const [day, scatter] of [
     [1, 0.004],
@@ -68,7 +68,7 @@ test("runs of the newest artifact make the limit of a count, and all that were s
   expect(found?.runs[1]?.scatter).toBeCloseTo(0.004, 6);
 });
 
-test("self-tests make the limit where they strayed further than the runs", async () => {
+test("self-tests determine the limit if they differ more than the runs", async () => {
   const line = await aLine(db, 1);
   await storeFigures(db, {
     artifact: nth(line, 1),
@@ -103,7 +103,7 @@ test("the limit is the threshold of the next comparison", async () => {
   expect(evidence?.by === "fence" ? evidence.threshold : 0).toBe(limit);
 });
 
-test("kinds of machines are told apart, and a metric that nobody took is not listed", async () => {
+test("kinds of machines are listed separately, and a metric without values is not listed", async () => {
   const line = await aLine(db, 1);
   const artifact = nth(line, 1);
   await storeFigures(db, { artifact, values: { instructions: 1_000 } });

@@ -20,7 +20,7 @@ const anyCase = {
 const asked = { suite: "demo", case: aCase(), kind: "master", samples: false } as const;
 
 describe("one series", () => {
-  test("is in the order of the line, whatever was measured first, by machine", async () => {
+  test("is in the order of the line, not of the measurements, for each machine", async () => {
     const line = await aLine(db, 4);
     await storeLine(db, line, [undefined, undefined, 30, 40]);
     await storeLine(db, line, [10, undefined, 31], "two");
@@ -43,7 +43,7 @@ describe("one series", () => {
     });
   });
 
-  test("of releases holds no nightlies, and has samples on demand", async () => {
+  test("of releases contains no nightlies, and has samples on request", async () => {
     await storeLine(db, await aLine(db, 1), [10]);
     const release = await storeArtifact(db, { tag: "5.9.3", kind: "release" });
     await storeFigures(db, { artifact: release, values: { instructions: 7, "wall-time": 0.5 } });
@@ -58,7 +58,7 @@ describe("one series", () => {
     expect(points).toMatchObject([{ artifact: "5.9.3", value: 0.5, samples: [0.5] }]);
   });
 
-  test("of what was never measured is told", async () => {
+  test("of a case that was never measured is an error", async () => {
     await storeLine(db, await aLine(db, 1), [10]);
 
     await expect(readSeries(db, { ...asked, case: aCase({ benchmark: "gamma" }) })).rejects.toThrow(
@@ -66,7 +66,7 @@ describe("one series", () => {
     );
   });
 
-  test("says which steps people accepted, those too that nobody had found", async () => {
+  test("contains the accepted steps, also those that were not found", async () => {
     const line = await aLine(db, 4);
     await storeLine(db, line, [10, 12, 20, 22]);
     const word = {
@@ -106,7 +106,7 @@ describe("one series", () => {
 });
 
 describe("many series", () => {
-  test("have a value for each artifact, null where there is none", async () => {
+  test("have a value for each artifact, or null", async () => {
     const line = await aLine(db, 4);
     await storeLine(db, line, [1, undefined, 3]);
     await storeFigures(db, {
@@ -125,7 +125,7 @@ describe("many series", () => {
     expect(grid.leftOut).toBe(0);
   });
 
-  test("have the steps of their own machine, but for those that were dismissed", async () => {
+  test("have the steps of their own machine, except dismissed ones", async () => {
     const line = await aLine(db, 6);
     await storeLine(db, line, [100, 100, 110, 110, 120, 121]);
     await storeLine(db, line, [7, 7, 7, 7, 7, 7], "two");
@@ -159,7 +159,7 @@ describe("many series", () => {
     expect(other.series).toEqual([]);
   });
 
-  test("are as many as were asked for, and as far", async () => {
+  test("are limited to the requested number and length", async () => {
     const line = await aLine(db, 5);
     await storeLine(db, line, [1, 2, 3, 4, 5]);
     for (const benchmark of ["beta", "gamma"])

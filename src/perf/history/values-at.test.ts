@@ -11,7 +11,7 @@ beforeEach(() => emptyLab(db));
 
 const Id = z.object({ id: z.number() });
 
-test("values of many series are those of each by itself: in order, with gaps, by machine, as far as wanted", async () => {
+test("the values of many series equal those of each single series: in order, with gaps, by machine, up to the limit", async () => {
   const line = await aLine(db, 4);
   const names = Array.from({ length: 70 }, (_, n) => `b${n}`);
   await storeFigures(db, { artifact: nth(line, 1), values: { instructions: 0 } });

@@ -60,8 +60,8 @@ const stored = () =>
     `,
   );
 
-describe("what another tool measured", () => {
-  test("becomes results of an artifact, the best of each metric first", async () => {
+describe("results of another tool", () => {
+  test("become results of an artifact, the best of each metric first", async () => {
     const kept = await tell("v1", [measured("parse", [2, 0.5, 1]), measured("print", [4])]);
 
     expect(kept).toEqual({ suite: "theirs", artifact: "v1", cases: 2, iterations: 4, kept: 0 });
@@ -71,7 +71,7 @@ describe("what another tool measured", () => {
     ]);
   });
 
-  test("follows what was imported before it", async () => {
+  test("follow the artifact that was imported before", async () => {
     await tell("v1", [measured("parse", [1])]);
     await tell("v2", [measured("parse", [1])], { datedAt: "2026-06-02T00:00:00Z" });
     await tell("v3", [measured("parse", [1])], { parent: "v1", datedAt: "2026-06-03T00:00:00Z" });
@@ -86,7 +86,7 @@ describe("what another tool measured", () => {
     );
   });
 
-  test("of the past follows what was there then, and not what came later", async () => {
+  test("of the past follow the artifact of their time, not a later one", async () => {
     await tell("v1", [measured("parse", [1])], { datedAt: "2026-01-01T00:00:00Z" });
     await tell("v3", [measured("parse", [1])], { datedAt: "2026-03-01T00:00:00Z" });
     await tell("v2", [measured("parse", [1])], { datedAt: "2026-02-01T00:00:00Z" });
@@ -100,7 +100,7 @@ describe("what another tool measured", () => {
     ]);
   });
 
-  test("is looked through for steps, when there is anything new in it", async () => {
+  test("are examined for steps, if they contain anything new", async () => {
     const listed = () =>
       db.many(
         z.object({ tag: z.string() }),
@@ -117,7 +117,7 @@ describe("what another tool measured", () => {
     expect(await listed()).toEqual([]);
   });
 
-  test("told twice, stays as it was told first; new benchmarks are added", async () => {
+  test("that are sent twice are kept as first received; new benchmarks are added", async () => {
     await tell("v1", [measured("parse", [1])]);
     const again = await tell("v1", [measured("parse", [0.1]), measured("print", [2])]);
 
@@ -130,21 +130,21 @@ describe("what another tool measured", () => {
     expect(Object.keys(suite?.runtime?.benchmarks ?? {}).toSorted()).toEqual(["parse", "print"]);
   });
 
-  test("of another kind of machine stands beside it", async () => {
+  test("of another kind of machine are stored separately", async () => {
     await tell("v1", [measured("parse", [1])]);
     await tell("v1", [measured("parse", [2])], { environment: { cpu: "two" } });
 
     expect(new Set((await stored()).map(({ least }) => least[0]))).toEqual(new Set([1, 2]));
   });
 
-  test("does not go into a suite that the farm measures itself", async () => {
+  test("are refused for a suite that the farm itself measures", async () => {
     await storeSuite(db, aSuite());
     await expect(tell("v1", [measured("parse", [1])], { suite: "demo" })).rejects.toThrow(
       'the farm measures the suite "demo" itself; import into another one, such as "demo-imported"',
     );
   });
 
-  test("two that come at once are both kept", async () => {
+  test("of two simultaneous imports are both stored", async () => {
     await Promise.all([tell("v1", [measured("parse", [1])]), tell("v2", [measured("print", [1])])]);
 
     expect((await stored()).map(({ tag }) => tag).toSorted()).toEqual(["v1", "v2"]);
@@ -152,7 +152,7 @@ describe("what another tool measured", () => {
     expect(Object.keys(suite?.runtime?.benchmarks ?? {}).toSorted()).toEqual(["parse", "print"]);
   });
 
-  test("without figures is refused, and leaves nothing behind", async () => {
+  test("without values are refused, and leave nothing behind", async () => {
     await expect(tell("v1", [])).rejects.toThrow("contains no results");
     expect(await findSuite(db, "theirs")).toBeUndefined();
   });

@@ -21,7 +21,7 @@ const json = (value: unknown) => JSON.stringify(value);
 const read = (tool: BenchmarkTool, text: string) =>
   parseToolOutput(tool, text).map(({ original, iterations }) => ({ original, iterations }));
 
-describe("what each tool writes", () => {
+describe("the output of each tool is parsed", () => {
   test("hyperfine", () => {
     const text = json({
       results: [
@@ -245,7 +245,7 @@ describe("what each tool writes", () => {
   });
 });
 
-describe("what does not fit", () => {
+describe("invalid output", () => {
   test.each([
     { tool: "hyperfine", text: "{", says: "no JSON" },
     {
@@ -284,7 +284,7 @@ describe("what does not fit", () => {
     expect(() => parseToolOutput(tool, text)).toThrow(says);
   });
 
-  test("is refused by a Fault, whatever it is", () => {
+  test("of any form is refused with a Fault", () => {
     fc.assert(
       fc.property(fc.constantFrom(...tools), fc.oneof(fc.string(), fc.json()), (tool, text) => {
         const outcome = (() => {
@@ -299,14 +299,14 @@ describe("what does not fit", () => {
     );
   });
 
-  test.each(tools)("%s: deep nesting and odd keys do no harm", (tool) => {
+  test.each(tools)("of %s with deep nesting and unusual keys does no harm", (tool) => {
     expect(() => parseToolOutput(tool, "[".repeat(100_000))).toThrow(Fault);
     expect(() => parseToolOutput(tool, '{"__proto__":{"results":[]},"constructor":1}')).toThrow(
       Fault,
     );
   });
 
-  test("a huge number of samples is thinned, and of benchmarks refused", () => {
+  test("with very many samples is thinned, and with very many benchmarks is refused", () => {
     const text = json({
       results: [{ command: "x", times: Array.from({ length: 100_000 }, () => 1) }],
     });
@@ -320,7 +320,7 @@ describe("what does not fit", () => {
 });
 
 describe("a word of a suite", () => {
-  test("is the original where that is one", () => {
+  test("is the original if that is valid", () => {
     expect(["BM_Copy/8", "zod", "@scope/x"].map(suiteWordOf)).toEqual([
       "BM_Copy/8",
       "zod",
@@ -328,7 +328,7 @@ describe("a word of a suite", () => {
     ]);
   });
 
-  test("is always valid, the same for the same, and another for another", () => {
+  test("is always valid, equal for equal originals, and different for different ones", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), (one, other) => {
         expect(SuiteWord.safeParse(suiteWordOf(one)).success).toBe(true);
@@ -338,7 +338,7 @@ describe("a word of a suite", () => {
     );
   });
 
-  test("keeps apart what reads alike", () => {
+  test("differs for originals that look alike", () => {
     expect(suiteWordOf("a b")).toMatch(/^a-b-[0-9a-f]{8}$/);
     expect(suiteWordOf("a b")).not.toBe(suiteWordOf("a/ b"));
   });

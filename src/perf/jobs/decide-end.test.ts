@@ -28,11 +28,11 @@ test.each<[JobEnd, number, AfterJob]>([
     3,
     { state: "queued", attempts: 2, afterMs: 0, error: null },
   ],
-])("after %j in attempt %i comes %j", (end, attempts, after) => {
+])("the end %j in attempt %i leads to %j", (end, attempts, after) => {
   expect(decideEnd(job(attempts), end, [], 30_000)).toEqual(after);
 });
 
-test("success with cases of which nothing was told is tried again, and says which", () => {
+test("a success without reports of some cases is tried again, and the error names them", () => {
   const success = { outcome: "success" } as const;
   const error =
     'collector lab-1 reported that all is measured, but neither values nor an error of "a", "b"';
@@ -49,7 +49,7 @@ test("success with cases of which nothing was told is tried again, and says whic
   });
 });
 
-test("who hands a job back for ever uses up its attempts in the end", () => {
+test("a job that is returned again and again uses all its attempts", () => {
   const back = { outcome: "handed-back", why: "an update" } as const;
   let attempts = 0;
   let epoch = 0;
@@ -61,7 +61,7 @@ test("who hands a job back for ever uses up its attempts in the end", () => {
   expect(epoch).toBeGreaterThan(20);
 });
 
-test("a silent collector's job is queued again, until its attempts are used up", () => {
+test("the job of a silent collector is queued again until its attempts are used", () => {
   expect(decideSilence(job(2))).toMatchObject({ state: "queued", attempts: 2 });
   expect(decideSilence(job(3))).toMatchObject({ state: "failure" });
 });
@@ -82,6 +82,6 @@ test.each([
     { kind: "resume", attempts: 2 },
   ],
   [{ state: "in-progress", incarnation: "before", attempts: 3 }, { kind: "fail" }],
-] as const)("a claim of %j decides %j", (found, expected) => {
+] as const)("a claim that finds the job %j decides %j", (found, expected) => {
   expect(decideClaim({ ...found, maxAttempts: 3 }, "me")).toMatchObject(expected);
 });

@@ -17,7 +17,7 @@ const errorsOf = (id: string) =>
     sql`select benchmark, message from benchmark_error where job_id = ${id} order by id`,
   );
 
-test("a collector gets a job of its set with all that it needs, measures and ends it", async () => {
+test("a collector gets a job of its set with all that it needs, measures, and ends it", async () => {
   const lab = await aLab(db);
   const server = aLabServer(db);
   const collector = await aCollector(server, { set: 0 });
@@ -47,7 +47,7 @@ test("a collector gets a job of its set with all that it needs, measures and end
   expect(await jobRow(db, job.id)).toMatchObject({ state: "success", collector: collector.name });
 });
 
-test("a claim that is sent again gets the same job, and burns nothing", async () => {
+test("a repeated claim gets the same job, and uses no attempt", async () => {
   await aLab(db);
   const collector = await aCollector(aLabServer(db));
 
@@ -57,7 +57,7 @@ test("a claim that is sent again gets the same job, and burns nothing", async ()
   expect(second).toEqual(first);
 });
 
-test("a new process of a collector takes its job up again with what is left of it", async () => {
+test("a restarted collector continues its job with the cases that are left", async () => {
   await aLab(db);
   const server = aLabServer(db);
   const before = await aCollector(server);
@@ -75,7 +75,7 @@ test("a new process of a collector takes its job up again with what is left of i
   await expect(before.claim()).rejects.toMatchObject({ code: "aborted" });
 });
 
-test("whoever spoke before is refused from the hello on, not only from the next claim", async () => {
+test("the earlier process of a collector is refused from the hello of the new one, not only from its next claim", async () => {
   await aLab(db);
   const server = aLabServer(db);
   const before = await aCollector(server);
@@ -91,7 +91,7 @@ test("whoever spoke before is refused from the hello on, not only from the next 
   expect(await db.many(z.object({}), sql`select from benchmark_collection`)).toEqual([]);
 });
 
-test("a job that was taken up as often as may be fails with a sentence", async () => {
+test("a job that was started as often as allowed fails with a message", async () => {
   const { jobs } = await aLab(db);
   const server = aLabServer(db);
   let collector = await aCollector(server);
@@ -107,7 +107,7 @@ test("a job that was taken up as often as may be fails with a sentence", async (
   expect(await errorsOf(jobs[0])).toEqual([{ benchmark: "", message: error }]);
 });
 
-test("a job that is handed back burns no attempt and goes to the same collector first", async () => {
+test("a returned job uses no attempt and is offered to the same collector first", async () => {
   const { jobs, digest, request, child } = await aLab(db);
   const backfill = { purpose: "backfill" as const, profile: "emit" };
   const server = aLabServer(db);
@@ -123,7 +123,7 @@ test("a job that is handed back burns no attempt and goes to the same collector 
   }
 });
 
-test("what failed for a passing reason is tried again after a while, and in the end fails", async () => {
+test("a job that failed for a temporary reason is tried again later, and finally fails", async () => {
   const { jobs } = await aLab(db);
   const server = aLabServer(db);
   const collector = await aCollector(server);
@@ -144,7 +144,7 @@ test("what failed for a passing reason is tried again after a while, and in the 
   });
 });
 
-test("what cannot be done fails at once", async () => {
+test("a job that cannot be done fails at once", async () => {
   const { jobs } = await aLab(db);
   const collector = await aCollector(aLabServer(db));
   const job = await collector.claim();
@@ -156,7 +156,7 @@ test("what cannot be done fails at once", async () => {
   expect(await errorsOf(jobs[0])).toEqual([{ benchmark: "", message: "no such version\uFFFD" }]);
 });
 
-test("a job with nothing left to do ends at once, and the next one is looked for", async () => {
+test("a job with nothing left to do ends at once, and the claim continues with the next one", async () => {
   const { jobs, digest, request, child } = await aLab(db);
   const server = aLabServer(db);
   const collector = await aCollector(server);
@@ -192,7 +192,7 @@ test.each([
   ["is not active", sql`update collector set active = false`],
   ["is out of duty: it is mended", sql`update collector set out_of_duty = 'it is mended'`],
   ["has not registered yet", sql`update collector set incarnation = null`],
-])("a collector that %s gets no job and hears why", async (because, change) => {
+])("a collector that %s gets no job, and is told the reason", async (because, change) => {
   await aLab(db);
   const collector = await aCollector(aLabServer(db));
 
@@ -201,7 +201,7 @@ test.each([
   expect(await collector.because()).toContain(because);
 });
 
-test("a job that nobody knows, and a collector that nobody knows, are said to be missing", async () => {
+test("an unknown job and an unknown collector are reported as missing", async () => {
   const server = aLabServer(db);
   const collector = await aCollector(server);
 
@@ -212,7 +212,7 @@ test("a job that nobody knows, and a collector that nobody knows, are said to be
   await expect(server.hello("nobody", randomUUID())).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("what was sent in an earlier hand-out is refused, also from the same process", async () => {
+test("reports of an earlier assignment are refused, also from the same process", async () => {
   await aLab(db);
   const server = aLabServer(db);
   const collector = await aCollector(server);
@@ -230,7 +230,7 @@ test("what was sent in an earlier hand-out is refused, also from the same proces
   expect(await collector.beat(again)).toMatchObject({ cancelled: false });
 });
 
-test("success is believed of a job of which each case has figures or an error, and of no other", async () => {
+test("a success is accepted only if each case of the job has values or an error", async () => {
   const { jobs } = await aLab(db);
   const server = aLabServer(db);
   const collector = await aCollector(server);
@@ -254,7 +254,7 @@ test("success is believed of a job of which each case has figures or an error, a
   expect(await collector.end(again ?? job)).toEqual({ state: "success" });
 });
 
-test("success of pairs that nobody took is not believed", async () => {
+test("a success without the requested pairs is not accepted", async () => {
   const { request, child, parent, digest } = await aLab(db);
   await db.run(sql`delete from benchmark_job`);
   const more = { request, artifact: child, against: parent, digest, benchmarks: ["alpha"] };

@@ -19,7 +19,7 @@ import {
 const db = await freshDb();
 afterAll(() => db.close());
 
-test("whatever happens to collectors, nobody has two jobs, no job is in two hands, and no result is lost or doubled", async () => {
+test("whatever happens to collectors, none has two jobs, no job has two collectors, and no result is lost or duplicated", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(someSteps, fc.nat(1)), { minLength: 5, maxLength: 40 }),

@@ -82,7 +82,7 @@ const aJob = fc.record({
   purpose: fc.constantFrom(...purposes),
 });
 
-test("the queue gives out what comes first", async () => {
+test("the queue assigns the first job", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(aRequest, { minLength: 1, maxLength: 5 }),
@@ -151,7 +151,7 @@ test("the queue gives out what comes first", async () => {
   );
 });
 
-test("what is not due, of another target, or of sets that fall to others is passed over", async () => {
+test("jobs that are not due, of another target, or of the sets of other collectors are skipped", async () => {
   await emptyLab(db);
   const digest = await storeSuite(db);
   const collector = await aCollector(aLabServer(db));

@@ -31,7 +31,7 @@ function twoServers() {
   return [aLabServer(db, clock), aLabServer(otherDb, clock)] as const;
 }
 
-test("of claims of one collector at two servers at once, all get the same job, handed out once", async () => {
+test("simultaneous claims of one collector at two servers get the same job, which is assigned once", async () => {
   const { jobs } = await aLab(db);
   const [one, two] = twoServers();
   const { name, incarnation } = await aCollector(one);
@@ -46,7 +46,7 @@ test("of claims of one collector at two servers at once, all get the same job, h
   expect(await jobRow(db, jobs[0])).toMatchObject({ epoch: 1, attempts: 1 });
 });
 
-test("two collectors that may have the same jobs never get the same one, nor wait for each other", async () => {
+test("two collectors of the same jobs never get the same one, and do not wait for each other", async () => {
   const { request, digest, child } = await aLab(db);
   await db.run(sql`delete from benchmark_job`);
   for (let i = 0; i < rounds; i++)
@@ -78,7 +78,7 @@ test("two collectors that may have the same jobs never get the same one, nor wai
   expect(new Set(given).size).toBe(2 * rounds);
 });
 
-test("of the end, the end of the lease and a cancellation at once, one wins, and all agree on which", async () => {
+test("of a simultaneous end, expiry and cancellation, one takes effect, and all answers agree", async () => {
   const [one, two] = twoServers();
   for (let i = 0; i < rounds; i++) {
     await emptyLab(db);
@@ -104,7 +104,7 @@ test("of the end, the end of the lease and a cancellation at once, one wins, and
   }
 });
 
-test("of a claim, a cancellation and another's claim at once, whoever got the job holds it or hears that it is cancelled", async () => {
+test("after simultaneous claims and a cancellation, the collector that got the job holds it or is told that it is cancelled", async () => {
   const [one, two] = twoServers();
   for (let i = 0; i < rounds; i++) {
     await emptyLab(db);
@@ -130,7 +130,7 @@ test("of a claim, a cancellation and another's claim at once, whoever got the jo
   }
 });
 
-test("of a hello and the reports of the process before at once, what is answered well is stored, and else nothing", async () => {
+test("when a hello and reports of the earlier process arrive together, exactly the accepted reports are stored", async () => {
   const [one, two] = twoServers();
   for (let i = 0; i < rounds; i++) {
     await emptyLab(db);
@@ -157,7 +157,7 @@ test("of a hello and the reports of the process before at once, what is answered
   }
 });
 
-test("a claim that waits is woken by a job that comes at another server, and by nothing else", async () => {
+test("a waiting claim ends when another server adds a job, and for no other reason", async () => {
   const { request, digest, child } = await aLab(db);
   await db.run(sql`delete from benchmark_job`);
   const feed = await changeFeed(db, benchmarkChannel);
@@ -178,7 +178,7 @@ test("a claim that waits is woken by a job that comes at another server, and by 
   }
 });
 
-test("a claim that nobody listens to any more ends, and takes nothing", async () => {
+test("a claim whose client has disconnected ends without a job", async () => {
   await aLab(db);
   await db.run(sql`delete from benchmark_job`);
   const feed = await changeFeed(db, benchmarkChannel);
@@ -196,7 +196,7 @@ test("a claim that nobody listens to any more ends, and takes nothing", async ()
   }
 });
 
-test("a claim that another process overtook is told so", async () => {
+test("a claim that a newer process replaced is told so", async () => {
   await aLab(db);
   const [one] = twoServers();
   const before = await aCollector(one);

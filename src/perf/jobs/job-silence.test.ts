@@ -9,7 +9,7 @@ const db = await freshDb();
 afterAll(() => db.close());
 beforeEach(() => emptyLab(db));
 
-test("a heartbeat extends the lease, and the end of one that was silent takes the job away", async () => {
+test("a heartbeat extends the lease, and a silent collector loses its job when the lease ends", async () => {
   const { jobs } = await aLab(db);
   const server = aLabServer(db);
   const collector = await aCollector(server);
@@ -51,7 +51,7 @@ test("silence in the last attempt ends the job", async () => {
   });
 });
 
-test("a collector hears with its heartbeat that its job was cancelled", async () => {
+test("the answer to a heartbeat states that the job was cancelled", async () => {
   const { jobs } = await aLab(db);
   const server = aLabServer(db);
   const collector = await aCollector(server);
@@ -68,7 +68,7 @@ test("a collector hears with its heartbeat that its job was cancelled", async ()
   expect(await collector.claim()).toBeNull();
 });
 
-test("a process that was replaced does not keep its collector from being silent", async () => {
+test("a replaced process does not prevent that its collector counts as silent", async () => {
   await aLab(db);
   const server = aLabServer(db);
   const before = await aCollector(server);
@@ -86,7 +86,7 @@ test("a process that was replaced does not keep its collector from being silent"
   });
 });
 
-test("sets of others are not taken over before somebody was told that these are silent", async () => {
+test("the sets of silent collectors are taken over only after they were reported as silent", async () => {
   const { jobs } = await aLab(db);
   const server = aLabServer(db);
   const helper = await aCollector(server, { set: 7, mayTakeOver: [1] });
@@ -100,7 +100,7 @@ test("sets of others are not taken over before somebody was told that these are 
   expect(await helper.claim()).toMatchObject({ id: jobs[1] });
 });
 
-test("what an optional job measured after its request had ended is looked through for steps, too", async () => {
+test("results of an optional job are examined for steps, even after the end of its request", async () => {
   const { request, child, digest } = await aLab(db);
   await db.run(sql`delete from benchmark_job`);
   await storeJob(db, { request, artifact: child, digest, optional: true });

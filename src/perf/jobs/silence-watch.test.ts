@@ -23,7 +23,7 @@ async function aSilentCollector() {
   return { server, watch, lines, state };
 }
 
-test("a server that has just started gives collectors the length of a lease to be heard", async () => {
+test("a server that has just started waits for the length of a lease before it counts collectors as silent", async () => {
   const { server, watch, lines, state } = await aSilentCollector();
 
   await watch();
@@ -39,7 +39,7 @@ test("a server that has just started gives collectors the length of a lease to b
   expect(lines.join()).toContain("a collector went silent");
 });
 
-test("so does one that slept", async () => {
+test("a server that was suspended does the same", async () => {
   const { server, watch, state } = await aSilentCollector();
 
   server.clock.pass(labTimes.leaseMs + 1);

@@ -33,8 +33,8 @@ async function twoDays(values: readonly number[] = [1_000, 1_100]) {
   return { parent, child, request };
 }
 
-describe("a request's report", () => {
-  test("says what the comparison of its artifact with its parent says", async () => {
+describe("the report of a request", () => {
+  test("contains the comparison of its artifact with its parent", async () => {
     const { request } = await twoDays();
 
     await make(request);
@@ -58,7 +58,7 @@ describe("a request's report", () => {
     expect(report.markdown).toContain(report.reproduce);
   });
 
-  test("lists no case that the parent has beyond what was asked for", async () => {
+  test("lists no cases of the parent that were not requested", async () => {
     const { parent, request, child } = await twoDays();
     const [found] = await db.many(
       z.object({ digest: z.string() }),
@@ -79,7 +79,7 @@ describe("a request's report", () => {
     expect(missing.map((each) => each.case)).toEqual([lacking]);
   });
 
-  test("is made once, whatever is measured later and by how many servers", async () => {
+  test("is made once, whatever is measured later and however many servers there are", async () => {
     const { request, child } = await twoDays();
     await Promise.all([make(request), make(request)]);
     const first = await readReport(db, request, undefined);
@@ -96,7 +96,7 @@ describe("a request's report", () => {
     expect(await readReport(db, request.slice(0, 8), undefined)).toEqual(first);
   });
 
-  test("lists relevant changes of all metrics that decide, the greatest first", async () => {
+  test("lists relevant changes of all deciding metrics, the largest first", async () => {
     const line = await aLine(db, 2);
     const values = { alpha: [1_000, 1_020], beta: [1_000, 700], gamma: [1_000, 1_000.5] };
     for (const [benchmark, [before, after]] of Object.entries(values)) {
@@ -123,7 +123,7 @@ describe("a request's report", () => {
     ]);
   });
 
-  test("does not call unchanged what nobody judged: times without interleaved processes", async () => {
+  test("does not report metrics as unchanged that were not judged: times without interleaved processes", async () => {
     const line = await aLine(db, 2);
     const values = { instructions: 1_000 };
     await storeFigures(db, { artifact: nth(line, 1), values: { ...values, "wall-time": 1 } });
@@ -140,7 +140,7 @@ describe("a request's report", () => {
     );
   });
 
-  test("judges times by pairs and counts by the fence, whatever the other says", async () => {
+  test("judges times by pairs and counts by the threshold, independently of each other", async () => {
     const line = await aLine(db, 2);
     const [parent, child] = [nth(line, 1), nth(line, 2)];
     // The results show a factor of two; alternating processes show no difference.
@@ -165,7 +165,7 @@ describe("a request's report", () => {
     expect(counts.cases).toMatchObject([{ verdict: "regressed", evidence: { by: "fence" } }]);
   });
 
-  test("has the series that it added to looked through, its parent's too", async () => {
+  test("causes the examination of its series and those of its parent", async () => {
     const line = await aLine(db, 2);
     await storeLine(db, line, [1, 1]);
     const digest = await storeSuite(db, aSuite());
@@ -184,11 +184,11 @@ describe("a request's report", () => {
     { request: "latest", says: /no request of demo has a report yet/ },
     { request: "what", says: /there is no request "what"/ },
     { request: randomUUID(), says: /there is no request/ },
-  ])("that is not there: $request", async ({ request, says }) => {
+  ])("is missing, and the error explains it: $request", async ({ request, says }) => {
     await expect(readReport(db, request, "demo")).rejects.toThrow(says);
   });
 
-  test("is not there yet, or never: it says which", async () => {
+  test("is not there yet, or never will be, and the error says which", async () => {
     const { request, child } = await twoDays();
     await expect(readReport(db, request, undefined)).rejects.toThrow(
       /a report is made when it ends/,
@@ -214,7 +214,7 @@ describe("doubts", () => {
     { metric: "wall-time", factor: 0.8, direction: "improved" },
     { metric: "throughput", factor: 0.8, direction: "regressed" },
   ])(
-    "are changes that pairs claim: $metric times $factor has $direction",
+    "are changes that pairs show: $metric times $factor has $direction",
     async ({ metric, factor, direction }) => {
       const { request, child, parent } = await twoDays();
       await storePairs(db, { child, parent, metric, pairs: pairs(factor) });
@@ -225,7 +225,7 @@ describe("doubts", () => {
     },
   );
 
-  test("are none once a rerun has confirmed them; then the report tells of them", async () => {
+  test("end when a rerun has confirmed them, and the report contains the changes", async () => {
     const { request, child, parent } = await twoDays([1_000, 1_000]);
     const of = { child, parent, metric: "wall-time", pairs: pairs(1.2) };
     await storePairs(db, of);
@@ -239,7 +239,7 @@ describe("doubts", () => {
     ]);
   });
 
-  test("are none where nothing changed, and none of who has no parent", async () => {
+  test("do not exist without changes, or without a parent", async () => {
     const { request, child, parent } = await twoDays();
     await storePairs(db, { child, parent, metric: "wall-time", pairs: pairs(1) });
 

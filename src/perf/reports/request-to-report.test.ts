@@ -88,7 +88,7 @@ async function aLabWith(parentBackends: readonly string[]) {
   };
 }
 
-test("from the request over backfill, pairs and their rerun to one report, whichever server comes first", async () => {
+test("a request leads through backfill, pairs and their rerun to one report, on any of two servers", async () => {
   const lab = await aLabWith(["js"]);
   const { id } = await lab.submit(["js"]);
 
@@ -111,7 +111,7 @@ test("from the request over backfill, pairs and their rerun to one report, which
   expect(await count("benchmark_unexamined")).toBe(2);
 });
 
-test("a parent without the backend is asked for nothing of it, and the report says what it lacks", async () => {
+test("a parent without the backend is not measured with it, and the report names what is missing", async () => {
   const lab = await aLabWith(["js"]);
   const { id } = await lab.submit(["js", "native"]);
 
@@ -128,7 +128,7 @@ test("a parent without the backend is asked for nothing of it, and the report sa
   expect(JSON.stringify(report.missing)).toContain("native");
 });
 
-test("asked for again, only pairs are taken anew, and there is a report of its own", async () => {
+test("a repeated request measures only pairs again, and has its own report", async () => {
   const lab = await aLabWith(["js"]);
   await lab.submit(["js"]);
   await lab.carryOut();
@@ -142,7 +142,7 @@ test("asked for again, only pairs are taken anew, and there is a report of its o
   expect(await count("benchmark_report")).toBe(2);
 });
 
-test("asked for with more runs, child and parent get those that are missing, and no others", async () => {
+test("a request with more runs measures only the missing runs of child and parent", async () => {
   const lab = await aLabWith(["js"]);
   await lab.submit(["js"]);
   await lab.carryOut();
@@ -172,7 +172,7 @@ test("asked for with more runs, child and parent get those that are missing, and
   expect(results).toEqual([{ iterations: 5, last: 5 }]);
 });
 
-test("a job that is to take more runs is no success before they are told", async () => {
+test("a job with additional runs does not succeed before they are reported", async () => {
   const lab = await aLabWith(["js"]);
   await lab.submit(["js"]);
   await lab.carryOut();

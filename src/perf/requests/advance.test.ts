@@ -16,7 +16,7 @@ const required = () => jobs(sql`not optional`);
 const states = () => statesIn(db);
 
 describe("a request begins", () => {
-  test("with its jobs, and with what its parent lacks in any section, whatever its age", async () => {
+  test("with its jobs, and with those that its parent lacks in any section, whatever the parent's age", async () => {
     await storeSuite(db);
     const parent = await storeArtifact(db, { tag: "parent", datedAt: new Date("2011-01-01") });
     await storeArtifact(db, { tag: "child", parent });
@@ -37,7 +37,7 @@ describe("a request begins", () => {
     ]);
   });
 
-  test("without jobs for a parent that has it all", async () => {
+  test("without jobs for a parent that has all results", async () => {
     const { parent } = await aPair(db);
     await measureAll(db, parent.id);
     const service = aService(db);
@@ -48,7 +48,7 @@ describe("a request begins", () => {
     expect((await jobs()).map(({ purpose }) => purpose)).not.toContain("backfill");
   });
 
-  test("with pairs where it wants them, and the parent has the backend", async () => {
+  test("with pairs if it requests them and the parent has the backend", async () => {
     await storeSuite(db);
     const parent = await storeArtifact(db, { tag: "parent", backends: ["js"] });
     await storeArtifact(db, { tag: "child", parent });
@@ -67,7 +67,7 @@ describe("a request begins", () => {
     expect(found.filter(({ purpose }) => purpose === "paired")).toHaveLength(5);
   });
 
-  test("wholly or not at all: what fails in the middle leaves nothing, and stops no other", async () => {
+  test("completely or not at all: a failure leaves nothing behind, and stops no other request", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "bad" });
     await storeArtifact(db, { tag: "good" });
@@ -92,7 +92,7 @@ describe("a request begins", () => {
     await db.script("drop trigger break_bad on benchmark_job; drop function break_bad");
   });
 
-  test("once, though two servers see its turn come", async () => {
+  test("once, even if two servers start it", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
     await storeArtifact(db, { tag: "b" });
@@ -108,7 +108,7 @@ describe("a request begins", () => {
     expect(await required()).toHaveLength(5);
   });
 
-  test("alone, unless the suite lets more and one of its sets has nothing left that nobody began", async () => {
+  test("alone, unless its suite allows more and all jobs of one of its sets have started", async () => {
     await aPair(db, aSuite({ requestsAtOnce: 2 }));
     const service = aService(db);
     await service.submit({ artifact: "parent" });
@@ -128,7 +128,7 @@ describe("a request begins", () => {
   });
 });
 
-test("a changed suite reaches the next request, not the one under way", async () => {
+test("a changed suite applies to the next request, not to the one in progress", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a" });
   const service = aService(db);

@@ -10,7 +10,7 @@ const db = await freshDb();
 afterAll(() => db.close());
 beforeEach(() => emptyLab(db));
 
-test("jobs whose only collector is out of duty are announced once, and again when it happens again", async () => {
+test("jobs whose only collector is out of duty are reported once, and once more when it happens again", async () => {
   await aLab(db);
   const server = aLabServer(db);
   const { name } = await aCollector(server, { set: null });

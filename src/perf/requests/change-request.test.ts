@@ -38,7 +38,7 @@ async function measuring() {
 }
 
 describe("cancelling", () => {
-  test("ends a request and its jobs as one", async () => {
+  test("ends a request and its jobs in one transaction", async () => {
     const { service, id } = await measuring();
 
     await cancelRequest(service.services, id, "ada", nothing);
@@ -49,7 +49,7 @@ describe("cancelling", () => {
     expect(await jobStates(id)).toEqual(["cancelled"]);
   });
 
-  test("has what was measured until then looked through for steps", async () => {
+  test("causes the examination of the results so far for steps", async () => {
     const { service, id, artifact } = await measuring();
 
     await cancelRequest(service.services, id, "ada", nothing);
@@ -62,7 +62,7 @@ describe("cancelling", () => {
     ).toEqual([{ id: artifact.id }]);
   });
 
-  test("by two at once is cancelling once", async () => {
+  test("by two clients at the same time has an effect once", async () => {
     const { service, id } = await measuring();
     let recorded = 0;
     const record = async () => {
@@ -77,7 +77,7 @@ describe("cancelling", () => {
     expect(recorded).toBe(1);
   });
 
-  test("beside its end leaves one of the two, and never both", async () => {
+  test("at the same time as the end leads to one of the two, never both", async () => {
     for (let round = 0; round < 5; round++) {
       await emptyLab(db);
       const { service, id } = await measuring();
@@ -92,7 +92,7 @@ describe("cancelling", () => {
     }
   });
 
-  test("is refused of what has ended", async () => {
+  test("is refused for a request that has ended", async () => {
     const { service, id } = await measuring();
     await endJobs(db, id);
     await service.advance();
@@ -102,7 +102,7 @@ describe("cancelling", () => {
     );
   });
 
-  test("leaves alone what another request waits for, too", async () => {
+  test("keeps jobs that another request also waits for", async () => {
     await storeSuite(db, aSuite({ requestsAtOnce: 3 }));
     const parent = await storeArtifact(db, { tag: "parent" });
     await storeArtifact(db, { tag: "child", parent });
@@ -127,8 +127,8 @@ describe("cancelling", () => {
   });
 });
 
-describe("asking again", () => {
-  test("for what failed makes a request of what is missing", async () => {
+describe("repeating", () => {
+  test("a failed request makes a request for the missing results", async () => {
     const { service, id, artifact } = await measuring();
     await endJobs(db, id, "failure", undefined, sql`section = 'runtime'`);
     await endJobs(db, id);
@@ -147,13 +147,13 @@ describe("asking again", () => {
     expect(await stateOf(id)).toBe("completed");
   });
 
-  test("for what goes on is refused", async () => {
+  test("a request in progress is refused", async () => {
     const { service, id } = await measuring();
 
     await expect(retryRequest(service.services, id, "ada", nothing)).rejects.toThrow(/in-progress/);
   });
 
-  test("by two at once makes one request", async () => {
+  test("by two clients at the same time makes one request", async () => {
     const { service, id } = await measuring();
     await cancelRequest(service.services, id, "ada", nothing);
 
@@ -166,10 +166,10 @@ describe("asking again", () => {
   });
 });
 
-describe("what waits for its artifacts", () => {
+describe("a request that waits for its artifacts", () => {
   const digest = `${"a".repeat(64)}/3`;
 
-  test("is ready when somebody says where they are, and told twice it is told once", async () => {
+  test("is ready when a client names their place, and a second message has no effect", async () => {
     await storeSuite(db);
     const service = aService(db);
     const { id } = await service.submit({ artifact: "mine", waitForArtifacts: true });
@@ -183,7 +183,7 @@ describe("what waits for its artifacts", () => {
     expect(await stateOf(id)).toBe("in-progress");
   });
 
-  test("is not ready without a place to get them from, nor without their bytes", async () => {
+  test("is not ready without the place of the artifacts, or without their bytes", async () => {
     await storeSuite(db);
     const service = aService(db);
     service.missing.add(digest);
@@ -200,7 +200,7 @@ describe("what waits for its artifacts", () => {
 describe("jobs that ended a month ago", () => {
   const later = new Date("2026-08-01T00:00:00Z");
 
-  test("are removed, and what is counted of them stays; asked for again, nothing is measured twice", async () => {
+  test("are removed, their counts stay, and a repeated request measures nothing twice", async () => {
     const { service, id, artifact } = await measuring();
     await endJobs(db, id, "failure", undefined, sql`optional`);
     await endJobs(db, id);
@@ -218,14 +218,14 @@ describe("jobs that ended a month ago", () => {
     ]);
   });
 
-  test("stay while a request waits for others beside them", async () => {
+  test("stay while their request waits for other jobs", async () => {
     const { id } = await measuring();
     await endJobs(db, id, "success", undefined, sql`section = 'runtime'`);
 
     expect(await removeOldJobs(db, later)).toBe(0);
   });
 
-  test("are removed once, though two servers do it", async () => {
+  test("are removed once, even if two servers do it", async () => {
     const { service, id } = await measuring();
     await endJobs(db, id);
     await service.advance();

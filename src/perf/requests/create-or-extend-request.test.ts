@@ -20,8 +20,8 @@ const jobs = async () => {
   return row?.jobs;
 };
 
-describe("asked for again", () => {
-  test("by two at once, through two servers, there is one request", async () => {
+describe("a repeated request", () => {
+  test("from two clients through two servers is one request", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
 
@@ -38,7 +38,7 @@ describe("asked for again", () => {
     expect(await requests()).toHaveLength(1);
   });
 
-  test("with more, what is missing is added", async () => {
+  test("with more cases gets the missing jobs", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
     const service = aService(db);
@@ -53,7 +53,7 @@ describe("asked for again", () => {
     );
   });
 
-  test("while it is measured, the missing jobs are inserted with the answer", async () => {
+  test("in progress gets the missing jobs before the answer", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
     const service = aService(db);
@@ -70,7 +70,7 @@ describe("asked for again", () => {
     expect(await requests()).toMatchObject([{ state: "in-progress" }]);
   });
 
-  test("with more runs, the greatest wins: what a job in hand will not take, another one adds", async () => {
+  test("with more runs uses the largest number, and another job adds those that a running job does not make", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
     const service = aService(db);
@@ -94,7 +94,7 @@ describe("asked for again", () => {
     expect(runs.at(-1)).toEqual({ runs: 9, jobs: 10 });
   });
 
-  test("after fewer runs, only who asks for more is measured again", async () => {
+  test("with fewer runs than before measures nothing, with more runs it measures again", async () => {
     await storeSuite(db);
     const artifact = await storeArtifact(db, { tag: "a" });
     await measureAll(db, artifact.id, "js", { iterations: 5 });
@@ -112,7 +112,7 @@ describe("asked for again", () => {
     expect(await requests()).toMatchObject([{ state: "completed" }, { state: "in-progress" }]);
   });
 
-  test("with fewer runs than the suite takes is refused, with how many it may be", async () => {
+  test("with fewer runs than the suite requires is refused, and the error names the limits", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
 
@@ -121,7 +121,7 @@ describe("asked for again", () => {
     );
   });
 
-  test("after it has ended, a new request finds the results, and ends at once", async () => {
+  test("after the end of the first uses its results, and ends at once", async () => {
     await storeSuite(db);
     const artifact = await storeArtifact(db, { tag: "a" });
     const service = aService(db);
@@ -140,7 +140,7 @@ describe("asked for again", () => {
     expect(await jobs()).toBe(10);
   });
 
-  test("with another parent while it is under way, it is refused", async () => {
+  test("with another parent is refused while the first is in progress", async () => {
     await storeSuite(db);
     const parent = await storeArtifact(db, { tag: "p" });
     await storeArtifact(db, { tag: "other" });
@@ -152,7 +152,7 @@ describe("asked for again", () => {
   });
 });
 
-describe("parents that nobody has measured", () => {
+describe("parents without results", () => {
   async function aLine(length: number) {
     let parent: Awaited<ReturnType<typeof storeArtifact>> | undefined;
     const start = Date.UTC(2026, 5, 1);
@@ -165,7 +165,7 @@ describe("parents that nobody has measured", () => {
     }
   }
 
-  test("are asked for first, back to the first that has results", async () => {
+  test("are requested first, back to the first that has results", async () => {
     await storeSuite(db);
     await aLine(6);
     const [measured] = await db.many(
@@ -180,21 +180,21 @@ describe("parents that nobody has measured", () => {
     expect((await requests()).map(({ tag }) => tag)).toEqual(["n-03", "n-04", "n-05"]);
   });
 
-  test("are asked for at most 29 days back", async () => {
+  test("are requested at most 29 days back", async () => {
     await storeSuite(db);
     await aLine(40);
 
     expect((await aService(db).submit({ artifact: "n-39" })).parents).toHaveLength(29);
   });
 
-  test("are left alone when nobody wants them", async () => {
+  test("are not measured unless requested", async () => {
     await storeSuite(db);
     await aLine(3);
 
     expect((await aService(db).submit({ artifact: "n-02", parents: "none" })).parents).toEqual([]);
   });
 
-  test("begin before their children", async () => {
+  test("start before their children", async () => {
     await storeSuite(db);
     await aLine(2);
     const service = aService(db);
@@ -208,7 +208,7 @@ describe("parents that nobody has measured", () => {
     ]);
   });
 
-  test("are asked for also when a search has asked for a part of it alone", async () => {
+  test("are requested even if a search has requested a part of the artifact", async () => {
     await storeSuite(db);
     await aLine(3);
     const service = aService(db);
@@ -224,7 +224,7 @@ describe("parents that nobody has measured", () => {
   });
 });
 
-test("a request of nothing but optional work waits for it", async () => {
+test("a request with only optional jobs waits for them", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a" });
   const service = aService(db);
@@ -238,7 +238,7 @@ test("a request of nothing but optional work waits for it", async () => {
   expect(await requests()).toMatchObject([{ state: "completed" }]);
 });
 
-test("what its suite measures no more when its turn comes has failed", async () => {
+test("a request fails if its suite no longer measures it when its turn comes", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a", backends: ["js"] });
   const service = aService(db);

@@ -44,7 +44,7 @@ async function until(reached: () => Promise<boolean>): Promise<void> {
 const untilStates = (...wanted: string[]) =>
   until(async () => JSON.stringify(await states()) === JSON.stringify(wanted));
 
-test("a request begins and ends when something changes, and not when time has passed", async () => {
+test("a request starts and ends after a change, not after an interval", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a" });
   const service = aService(db);
@@ -60,7 +60,7 @@ test("a request begins and ends when something changes, and not when time has pa
   expect(service.logged).toEqual([]);
 });
 
-test("two servers do it beside each other, and each request begins once", async () => {
+test("two servers do it at the same time, and each request starts once", async () => {
   await storeSuite(db, aSuite({ requestsAtOnce: 20 }));
   const crons = await Promise.all(
     [db, otherDb].map((each) => startBenchmarkCron({ ...aService(each).services, everyMs: never })),
@@ -83,7 +83,7 @@ test("two servers do it beside each other, and each request begins once", async 
   expect(row?.jobs).toBe(30);
 });
 
-test("the duty goes to another server when its holder lays it down, or dies", async () => {
+test("the lock passes to another server when its holder releases it or ends", async () => {
   const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];
 
   expect(await acquireDuty(db, "d", one, 60_000)).toBe(true);
@@ -96,7 +96,7 @@ test("the duty goes to another server when its holder lays it down, or dies", as
   expect(await acquireDuty(otherDb, "d", two, 60_000)).toBe(false);
 });
 
-test("of many who reach for the duty at once, one has it", async () => {
+test("of many servers that request the lock at the same time, one gets it", async () => {
   const held = await Promise.all(
     Array.from({ length: 12 }, (_, i) =>
       acquireDuty(i % 2 === 0 ? db : otherDb, "d", crypto.randomUUID(), 60_000),
@@ -125,7 +125,7 @@ test("a server that waits takes over when the holder stops", async () => {
   await second.stop();
 });
 
-test("a step that fails stops no other", async () => {
+test("a failed step stops no other", async () => {
   await storeSuite(db, aSuite({ discover: { everyMinutes: 1 }, artifacts: { from: "npm" } }));
   const source = aSource([aKnownArtifact("a")]);
   source.fails = "npm is away";

@@ -43,7 +43,7 @@ const asked = () =>
     `,
   );
 
-test("asks for the main line as far back as the suite says, and for its newest releases", async () => {
+test("requests the main line as far back as the suite says, and its newest releases", async () => {
   await storeSuite(db, discovering);
   const service = aService(db, { source: aSource([...line(9), ...releases]) });
 
@@ -60,7 +60,7 @@ test("asks for the main line as far back as the suite says, and for its newest r
   ]);
 });
 
-test("asks for each once, whoever looks how often, and looks no oftener than the suite says", async () => {
+test("requests each artifact once, and reads the source no more often than the suite says", async () => {
   await storeSuite(db, discovering);
   const service = aService(db, { source: aSource(line(2)) });
 
@@ -77,7 +77,7 @@ test("asks for each once, whoever looks how often, and looks no oftener than the
   expect(await asked()).toHaveLength(2);
 });
 
-test("asks for what was not there before", async () => {
+test("requests new artifacts", async () => {
   await storeSuite(db, discovering);
   const service = aService(db, { source: aSource(line(1)) });
   await discoverAll(service.services, never);
@@ -91,7 +91,7 @@ test("asks for what was not there before", async () => {
   expect((await asked()).map(({ tag }) => tag)).toEqual(["n-00", "n-new"]);
 });
 
-test("makes ready what waited for it", async () => {
+test("makes requests ready that waited for an artifact", async () => {
   await storeSuite(db, discovering);
   const service = aService(db, { source: aSource([]) });
   await service.submit({ artifact: "n-00", waitForArtifacts: true, kind: "master" });
@@ -106,7 +106,7 @@ test("makes ready what waited for it", async () => {
   expect(row?.state).toBe("artifacts-ready");
 });
 
-test("a source that does not answer is told of, stops no other suite, and is asked again", async () => {
+test("a source that does not answer is reported, stops no other suite, and is read again", async () => {
   await storeSuite(db, discovering);
   await storeSuite(db, { ...discovering, suite: "other" });
   const service = aService(db, { source: aSource(line(1)) });
@@ -132,7 +132,7 @@ test("a source that does not answer is told of, stops no other suite, and is ask
   expect((await findSuite(db, "demo"))?.lookFailed).toBeNull();
 });
 
-test("what serves something that was asked for stays what it was", async () => {
+test("the use of an artifact that was requested does not change", async () => {
   await storeSuite(db, discovering);
   const service = aService(db, { source: aSource(line(1)) });
   await discoverAll(service.services, never);
@@ -159,7 +159,7 @@ test("what serves something that was asked for stays what it was", async () => {
   expect(row).toEqual({ js: "5.9.3", native: "7.0.0" });
 });
 
-test("asks for the whole of what a search wanted a part of", async () => {
+test("requests all of an artifact of which a search requested a part", async () => {
   await storeSuite(db, discovering);
   const service = aService(db, { source: aSource(line(1)) });
   await service.submit({ artifact: "n-00", benchmarks: ["alpha"] });

@@ -27,7 +27,7 @@ describe("a request ends", () => {
     return { service, id, child };
   };
 
-  test("when all that holds it up has ended; optional jobs that somebody serves go on", async () => {
+  test("when all required jobs have ended; optional jobs with a collector continue", async () => {
     const { service, id } = await started();
     const register = AddCollector.parse({ name: "arm", target: "linux-arm64", set: null });
     await db.transaction((tx) => addCollector(tx, register, "tester", service.clock.now()));
@@ -39,7 +39,7 @@ describe("a request ends", () => {
     expect(await jobs(sql`optional and state = 'queued'`)).toHaveLength(5);
   });
 
-  test("with the optional jobs that no collector serves", async () => {
+  test("together with optional jobs without a collector", async () => {
     const { service, id } = await started();
 
     await endJobs(db, id, "success", undefined, sql`not optional`);
@@ -49,7 +49,7 @@ describe("a request ends", () => {
     expect(await jobs(sql`optional and state = 'cancelled'`)).toHaveLength(5);
   });
 
-  test("and optional jobs that nobody took in a month end, too", async () => {
+  test("and optional jobs that no collector took for a month end, too", async () => {
     const { service, id } = await started();
     const register = AddCollector.parse({ name: "arm", target: "linux-arm64", set: null });
     await db.transaction((tx) => addCollector(tx, register, "tester", service.clock.now()));
@@ -62,7 +62,7 @@ describe("a request ends", () => {
     expect(await jobs(sql`state = 'queued'`)).toEqual([]);
   });
 
-  test("not before", async () => {
+  test("not before all required jobs have ended", async () => {
     const { service, id } = await started();
 
     await endJobs(db, id, "success", undefined, sql`not optional and section = 'compile'`);
@@ -71,7 +71,7 @@ describe("a request ends", () => {
     expect(await states()).toEqual({ child: "in-progress" });
   });
 
-  test("as failed when none of its own came to a good end", async () => {
+  test("as failed when none of its own jobs succeeded", async () => {
     const { service, id } = await started();
 
     await endJobs(db, id, "failure");
@@ -80,7 +80,7 @@ describe("a request ends", () => {
     expect(await states()).toEqual({ child: "failed" });
   });
 
-  test("and the next begins in the same breath", async () => {
+  test("and the next one starts in the same transaction", async () => {
     const { service, id } = await started();
     await storeArtifact(db, { tag: "next" });
     await service.submit({ artifact: "next" });
@@ -91,7 +91,7 @@ describe("a request ends", () => {
     expect(await states()).toEqual({ child: "completed", next: "in-progress" });
   });
 
-  test("after doubts were measured again, once, with one report", async () => {
+  test("after doubtful results were measured again, once, with one report", async () => {
     const doubt: z.infer<typeof ChangeToConfirm> = {
       case: {
         section: "compile",
@@ -127,7 +127,7 @@ describe("a request ends", () => {
     expect(reports).toEqual([id]);
   });
 
-  test("even when its report cannot be made, after a few tries, and says so in the log", async () => {
+  test("after some tries even if its report cannot be made, with a line in the log", async () => {
     let tries = 0;
     const { service, id } = await started({
       changesToConfirm: async () => [],
@@ -147,7 +147,7 @@ describe("a request ends", () => {
     expect(service.logged.join()).toContain("ended without its report");
   });
 
-  test("for ever: the database refuses to open it again", async () => {
+  test("permanently: the database refuses to open it again", async () => {
     const { service, id } = await started();
     await endJobs(db, id);
     await service.advance();

@@ -36,7 +36,7 @@ const estimate = (
 ) => estimateRequests(queue, usual, laneOf, () => atOnce, now);
 
 describe("an estimate", () => {
-  test("is of the machine that has the most to do", () => {
+  test("is that of the machine with the most work", () => {
     const found = estimate([request("a", [job(0), job(0), job(1)])]).get("a");
 
     expect(found).toEqual({
@@ -47,7 +47,7 @@ describe("an estimate", () => {
     });
   });
 
-  test("adds up along the queue", () => {
+  test("is the sum over the queue", () => {
     const found = estimate([
       request("a", [job(0)]),
       request("b", [job(0)]),
@@ -57,7 +57,7 @@ describe("an estimate", () => {
     expect(["a", "b", "c"].map((id) => found.get(id)?.startsAt)).toEqual([at(0), at(100), at(200)]);
   });
 
-  test("leaves out what has passed of a job, and what holds nobody up", () => {
+  test("excludes the elapsed part of a job, and jobs that no request waits for", () => {
     const startedAt = new Date(now.getTime() - 60_000);
     const found = estimate([
       request("a", [job(0, { startedAt }), job(0, { optional: true })], startedAt),
@@ -66,7 +66,7 @@ describe("an estimate", () => {
     expect(found).toMatchObject({ startsAt: startedAt.toISOString(), endsAt: at(40) });
   });
 
-  test("has two beside each other where two may be, each machine still doing one thing at a time", () => {
+  test("has two requests at the same time if allowed, and one job at a time for each machine", () => {
     const found = estimate(
       [request("a", [job(0)]), request("b", [job(1)]), request("c", [job(0)])],
       2,
@@ -75,19 +75,19 @@ describe("an estimate", () => {
     expect(["a", "b", "c"].map((id) => found.get(id)?.endsAt)).toEqual([at(100), at(100), at(200)]);
   });
 
-  test("is none where nobody serves a set, nor of what comes after", () => {
+  test("does not exist for a set without a collector, nor for later requests", () => {
     const found = estimate([request("a", [job(0)]), request("b", [job(1)])], 1, () => undefined);
 
     expect([found.get("a")?.endsAt, found.get("b")?.startsAt]).toEqual([null, null]);
   });
 
-  test("is none of what waits for its artifacts, and that delays nobody", () => {
+  test("does not exist for a request that waits for its artifacts, which delays no other", () => {
     const found = estimate([request("a", undefined), request("b", [job(0)])]);
 
     expect([found.get("a")?.endsAt, found.get("b")?.startsAt]).toEqual([null, at(0)]);
   });
 
-  test("never ends before it starts, nor most before least, and nobody ends later for fewer jobs", () => {
+  test("never ends before its start, has its maximum after its minimum, and is not later with fewer jobs", () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(3), { maxLength: 5 }), { maxLength: 6 }), (sets) => {
         const queue = sets.map((each, i) =>
@@ -109,8 +109,8 @@ describe("an estimate", () => {
   });
 });
 
-describe("what is usual", () => {
-  test("is the median of the last of its like, and what nine in ten keep within", () => {
+describe("the usual duration", () => {
+  test("is the median of the latest similar jobs, with the limit for nine of ten", () => {
     expect(usualOf([10, 20, 30, 40, 1_000])).toEqual({
       seconds: 30,
       least: expect.closeTo(12),
@@ -119,7 +119,7 @@ describe("what is usual", () => {
     expect(usualOf([])).toBeUndefined();
   });
 
-  test("is taken from others of its section and target where nobody ever ran it", () => {
+  test("is that of other jobs of its section and target if it never ran", () => {
     const { optional: _, startedAt: __, ...like } = job(0);
     const usual = medianDurations([{ ...like, seconds: [10] }]);
 

@@ -24,7 +24,7 @@ const idsOf = (requests: readonly WaitingRequest[]) =>
   orderRequests(requests).map(({ request }) => request.id);
 
 describe("the queue", () => {
-  test("has what is in progress first, then releases, master, try, and last what waits", () => {
+  test("is ordered: in progress, releases, master, try, and last those that wait for artifacts", () => {
     const requests = [
       aRequest(1, { state: "waiting-for-artifacts" }),
       aRequest(2, { pr: 7 }),
@@ -44,11 +44,11 @@ describe("the queue", () => {
     { title: "any pull request before none", first: { pr: 9_999 }, second: {} },
     { title: "the older", first: { createdAt: day(-5) }, second: {} },
     { title: "pull request 0, which is one", first: { pr: 0 }, second: { pr: 1 } },
-  ])("goes by $title", ({ first, second }) => {
+  ])("has this first: $title", ({ first, second }) => {
     expect(idsOf([aRequest(1, second), aRequest(2, first)])).toEqual(["r2", "r1"]);
   });
 
-  test("has parents before their children, and says so", () => {
+  test("has parents before their children, and gives this reason", () => {
     const child = aRequest(1, { kind: "master", parentId: 2 });
     const parent = aRequest(2, { kind: "master", parentId: 3 });
     const grandparent = aRequest(3, { kind: "master" });
@@ -59,13 +59,13 @@ describe("the queue", () => {
     expect(ordered[2]?.because).toContain("after its parent tag-002");
   });
 
-  test("holds nobody up for a parent that waits for its artifacts", () => {
+  test("does not wait for a parent that waits for its artifacts", () => {
     const parent = aRequest(1, { state: "waiting-for-artifacts" });
 
     expect(idsOf([parent, aRequest(2, { parentId: 1 })])).toEqual(["r2", "r1"]);
   });
 
-  test("goes on where artifacts are each other's parents", () => {
+  test("has an order even if artifacts are each other's parents", () => {
     expect(idsOf([aRequest(1, { parentId: 2 }), aRequest(2, { parentId: 1 })])).toHaveLength(2);
   });
 });
@@ -97,7 +97,7 @@ const someRequests = fc
   );
 
 describe("always", () => {
-  test("each request has one place, whatever order they are told in", () => {
+  test("each request has one place, for any order of the input", () => {
     fc.assert(
       fc.property(
         someRequests.chain((requests) =>
@@ -114,7 +114,7 @@ describe("always", () => {
     );
   });
 
-  test("the end of one in progress moves no other one", () => {
+  test("the end of a request in progress does not change the order of others", () => {
     fc.assert(
       fc.property(someRequests, (requests) => {
         const before = orderRequests(requests).map(({ request }) => request);
@@ -128,7 +128,7 @@ describe("always", () => {
     );
   });
 
-  test("the order shown is the order in which they begin", () => {
+  test("the displayed order is the order in which they start", () => {
     fc.assert(
       fc.property(someRequests, (requests) => {
         const shown = orderRequests(requests.filter(({ state }) => state === "artifacts-ready"));

@@ -36,7 +36,7 @@ const casesOf = (request: Request) =>
   );
 
 describe("a plan", () => {
-  test("asks of a parent only what it has no result of, and only by backends that it has", () => {
+  test("measures for a parent only missing results, and only with backends that it has", () => {
     fc.assert(
       fc.property(
         someRequest,
@@ -78,7 +78,7 @@ describe("a plan", () => {
     );
   });
 
-  test("has pairs only when asked, and only for sections with a noisy metric that decides", () => {
+  test("has pairs only on request, and only for sections with a noisy deciding metric", () => {
     const quiet = aSuite({
       metrics: {
         instructions: {
@@ -107,7 +107,7 @@ describe("a plan", () => {
     expect(new Set(pairs({ ...everything, paired: true }))).toEqual(new Set(["runtime"]));
   });
 
-  test("confirms doubts slice by slice", () => {
+  test("confirms doubtful results slice by slice", () => {
     const doubt = (benchmark: string, profile: string) => ({
       case: {
         section: "compile" as const,
@@ -132,8 +132,8 @@ describe("a plan", () => {
   });
 });
 
-describe("two wishes merged", () => {
-  test("cover both, whoever comes first, and adding one of them again adds nothing", () => {
+describe("two merged requests", () => {
+  test("contain both in any order, and adding one of them again adds nothing", () => {
     fc.assert(
       fc.property(someRequest, someRequest, (one, other) => {
         const both = mergeRequests(suite, one, other);
@@ -195,7 +195,7 @@ describe("missing parents", () => {
     expect(missingParents(child, line, 29, all).map(({ id }) => id)).toEqual(expected);
   });
 
-  test("are thirty at the most, however close they lie", () => {
+  test("are at most thirty, however close together they are", () => {
     const line = Array.from({ length: 50 }, () => ancestor(1));
 
     expect(missingParents(child, line, 29, all)).toHaveLength(30);

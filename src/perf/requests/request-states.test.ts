@@ -29,7 +29,7 @@ test.each(rows)("$state, $event: $next", ({ state, event, next }) => {
   expect(nextState(state, event)).toBe(next);
 });
 
-test("a terminal state never changes, whatever happens", () => {
+test("no event changes a terminal state", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...RequestState.options),

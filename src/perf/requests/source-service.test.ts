@@ -9,7 +9,7 @@ import { sourceService } from "./source-service.ts";
 const db = await freshDb();
 afterAll(() => db.close());
 
-test("a server that stops waits for no source, and raises no alarm of it", async () => {
+test("a server that stops does not wait for a source, and raises no alarm about it", async () => {
   await storeSuite(db);
   const suite = await findSuite(db, "demo");
   if (suite === undefined) throw new Error("no suite");

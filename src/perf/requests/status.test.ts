@@ -55,7 +55,7 @@ const oneTarget = aSuite({ targets: { "linux-x64": {} } });
 const minutes = (n: number) => new Date(labEpoch.getTime() + n * 60_000);
 
 describe("the queue", () => {
-  test("says when each request should begin and end, from what earlier ones took", async () => {
+  test("estimates start and end of each request from the durations of earlier ones", async () => {
     await storeSuite(db, oneTarget);
     const service = aService(db);
     for (const tag of ["a", "b", "c"]) await storeArtifact(db, { tag });
@@ -77,7 +77,7 @@ describe("the queue", () => {
     expect(queue[1]?.estimate.startsAt).toBe(minutes(50).toISOString());
   });
 
-  test("says nothing of what nobody has ever measured", async () => {
+  test("gives no estimate for benchmarks that were never measured", async () => {
     await storeSuite(db);
     await storeArtifact(db, { tag: "a" });
     await aService(db).submit({ artifact: "a" });
@@ -87,7 +87,7 @@ describe("the queue", () => {
     expect(queue[0]).toMatchObject({ place: 1, estimate: { endsAt: null } });
   });
 
-  test("tells a request's place, and why it is there", async () => {
+  test("gives the place of a request, and the reason", async () => {
     await storeSuite(db);
     const service = aService(db);
     for (const tag of ["a", "b"]) await storeArtifact(db, { tag });
@@ -103,7 +103,7 @@ describe("the queue", () => {
 });
 
 describe("alarms", () => {
-  test("name the target and set that nobody serves, and what to do", async () => {
+  test("name the target and set without a collector, and what to do", async () => {
     await storeSuite(db, oneTarget);
     const service = aService(db);
     await storeArtifact(db, { tag: "a" });
@@ -117,7 +117,7 @@ describe("alarms", () => {
     expect(alarms[0]).toContain("grange collector add");
   });
 
-  test("name collectors that nobody has started, when jobs wait for them", async () => {
+  test("name collectors that were never started while jobs wait for them", async () => {
     await storeSuite(db, oneTarget);
     const service = aService(db);
     await storeArtifact(db, { tag: "a" });
@@ -131,7 +131,7 @@ describe("alarms", () => {
     expect(alarms[0]).toContain("Collector zen was never heard of");
   });
 
-  test("name requests whose artifacts nobody brings", async () => {
+  test("name requests whose artifacts do not arrive", async () => {
     await storeSuite(db, oneTarget);
     const { id } = await aService(db).submit({ artifact: "mine", waitForArtifacts: true });
 
@@ -141,7 +141,7 @@ describe("alarms", () => {
     ]);
   });
 
-  test("are raised when nothing moves", async () => {
+  test("are raised when there is no progress", async () => {
     await storeSuite(db, oneTarget);
     const service = aService(db);
     await storeArtifact(db, { tag: "a" });
@@ -155,7 +155,7 @@ describe("alarms", () => {
   });
 });
 
-describe("with thousands of requests that have ended", () => {
+describe("with thousands of ended requests", () => {
   const many = 5_000;
 
   async function aLongHistory() {
@@ -216,7 +216,7 @@ describe("with thousands of requests that have ended", () => {
     expect(page.sent).toHaveLength(1);
   });
 
-  test("a list goes on where it stopped, and has each request once", async () => {
+  test("the next page of a list continues at its end, and each request is listed once", async () => {
     await storeSuite(db, oneTarget);
     const service = aService(db);
     for (let n = 1; n <= 7; n++) {

@@ -19,7 +19,7 @@ beforeEach(() => emptyLab(db));
 
 const requests = () => requestsIn(db);
 
-describe("what nobody could measure is refused, with what there is", () => {
+describe("a request that cannot be measured is refused, and the error names what exists", () => {
   test.each([
     { title: "a suite", request: { artifact: "a", suite: "else" }, says: /no suite "else".*demo/ },
     { title: "a backend", request: { artifact: "a", backends: ["wasm"] }, says: /js, native/ },
@@ -41,10 +41,10 @@ describe("what nobody could measure is refused, with what there is", () => {
   });
 });
 
-describe("a tag that nobody knows", () => {
+describe("an unknown tag", () => {
   const sourced = aSuite({ artifacts: { from: "npm" } });
 
-  test("is looked for, with the line that it belongs to", async () => {
+  test("is read from the source, with its line", async () => {
     await storeSuite(db, sourced);
     const source = aSource([
       aKnownArtifact("n-1"),
@@ -57,7 +57,7 @@ describe("a tag that nobody knows", () => {
     expect(source.asked).toBe(1);
   });
 
-  test("is measured by the name that the source has for it, as that of a whole commit id", async () => {
+  test("is measured under the name that the source has for it, for example the complete commit id", async () => {
     await storeSuite(db, sourced);
     const [whole, parent] = ["8b7c0406f557983be48c", "1f0a77e6c2d4b1a09f3e"];
     const source = aSource([
@@ -70,7 +70,7 @@ describe("a tag that nobody knows", () => {
     expect(await requests()).toMatchObject([{ tag: whole.slice(0, 12) }]);
   });
 
-  test("is measured alone where that is asked for, and then has no parent to name", async () => {
+  test("is measured without its parent on request, and then names no parent", async () => {
     await storeSuite(db);
     const parent = await storeArtifact(db, { tag: "p" });
     await storeArtifact(db, { tag: "c", parent });
@@ -88,7 +88,7 @@ describe("a tag that nobody knows", () => {
     );
   });
 
-  test("is refused when the source does not know it either; asking again and again looks once", async () => {
+  test("is refused when the source does not know it either; repeated requests read the source once", async () => {
     await storeSuite(db, sourced);
     const service = aService(db, { source: aSource([]) });
 
@@ -106,7 +106,7 @@ describe("a tag that nobody knows", () => {
     expect(service.source.asked).toBe(2);
   });
 
-  test("is refused with the source's own words while it does not answer, and asked for once", async () => {
+  test("is refused with the source's error while it does not answer, and is read once", async () => {
     await storeSuite(db, sourced);
     const source = aSource([]);
     source.fails = "npm is away";
@@ -117,7 +117,7 @@ describe("a tag that nobody knows", () => {
     expect(source.asked).toBe(1);
   });
 
-  test("that somebody waits for is ready when it is found by another's asking", async () => {
+  test("with a waiting request is ready when another request finds it", async () => {
     await storeSuite(db, sourced);
     const service = aService(db, { source: aSource([aKnownArtifact("5.9.3", { kind: "try" })]) });
     await service.submit({ artifact: "5.9.3", waitForArtifacts: true });
@@ -135,7 +135,7 @@ describe("a tag that nobody knows", () => {
   });
 });
 
-test("what would be compared with itself is refused", async () => {
+test("a comparison of an artifact with itself is refused", async () => {
   await storeSuite(db);
   await storeArtifact(db, { tag: "a" });
 
@@ -145,10 +145,10 @@ test("what would be compared with itself is refused", async () => {
   expect(await requests()).toEqual([]);
 });
 
-describe("a try of what somebody built", () => {
+describe("a try build", () => {
   const digest = `${"a".repeat(64)}/3`;
 
-  test("is compared with where the main line stands", async () => {
+  test("is compared with the head of the main line", async () => {
     await storeSuite(db);
     const parent = await storeArtifact(db, { tag: "main-1" });
     await measureAll(db, parent.id);
@@ -175,7 +175,7 @@ describe("a try of what somebody built", () => {
     );
   });
 
-  test("keeps its bytes: the same tag with others is refused", async () => {
+  test("keeps its bytes: the same tag with other bytes is refused", async () => {
     await storeSuite(db);
     const service = aService(db);
     await service.submit({ artifact: "mine", tarballs: { js: digest } });
@@ -185,7 +185,7 @@ describe("a try of what somebody built", () => {
     ).rejects.toThrow(/another tag for your build/);
   });
 
-  test("may wait for what is not built yet", async () => {
+  test("can wait for artifacts that are not built yet", async () => {
     await storeSuite(db);
 
     await aService(db).submit({ artifact: "mine", waitForArtifacts: true });

@@ -37,6 +37,6 @@ test("a place counts each job once and names the collectors that are out of duty
   ]);
 });
 
-test("jobs that somebody has in hand are served", () => {
+test("jobs that a collector has are served", () => {
   expect(unservedPlaces([], [{ ...job, state: "in-progress" }])).toEqual([]);
 });

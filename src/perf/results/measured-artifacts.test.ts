@@ -28,7 +28,7 @@ async function countsOf(artifactId: number) {
   return { kept, counted };
 }
 
-test("an artifact's results and iterations are counted as they come, and as results gain iterations", async () => {
+test("the results and iterations of an artifact are counted as they arrive, also later iterations", async () => {
   const line = await aLine(db, 2);
   const artifact = nth(line, 1);
   await storeFigures(db, { artifact, values: { instructions: 1 } });
@@ -65,7 +65,7 @@ test("an artifact's results and iterations are counted as they come, and as resu
   expect((await countsOf(nth(line, 2).id)).kept).toBeUndefined();
 });
 
-test("two collectors that report of one artifact at once are both counted", async () => {
+test("simultaneous reports of two collectors about one artifact are both counted", async () => {
   const line = await aLine(db, 1);
   await storeFigures(db, { artifact: nth(line, 1), values: { instructions: 1 } });
 

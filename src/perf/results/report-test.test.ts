@@ -48,7 +48,7 @@ const values = (instructions: number, throughput: number, wall: number) => ({
   "wall-time": wall,
 });
 
-test("of each metric the best is derived, and every iteration stays", async () => {
+test("the best value of each metric is computed, and all iterations are kept", async () => {
   const { report } = await begin();
 
   const told = await report({
@@ -68,7 +68,7 @@ test("of each metric the best is derived, and every iteration stays", async () =
   expect(await results()).toEqual([{ iterations: 3, least: [99.25, 9, 0.1 + 0.2] }]);
 });
 
-test("what is told twice is stored once and answered well, also with other figures", async () => {
+test("a repeated report is stored once and accepted, also with other values", async () => {
   const { report } = await begin();
   const iterations = [{ iteration: 1, values: values(1, 2, 3) }];
 
@@ -95,7 +95,7 @@ test("what is told twice is stored once and answered well, also with other figur
   expect(await errors()).toEqual([{ count: 1 }]);
 });
 
-test("pairs are stored once, and are no part of a baseline", async () => {
+test("pairs are stored once, and do not belong to a baseline", async () => {
   const { report, job, collector, server, first } = await begin("paired");
   const pair = (n: number) => ({
     pair: n,
@@ -158,7 +158,7 @@ test.each<[string, Parameters<Awaited<ReturnType<typeof begin>>["report"]>[0], R
   expect(await collections()).toEqual([]);
 });
 
-test("a collector that tells errors for ever fills no table with them", async () => {
+test("a collector that reports errors without end does not fill a table", async () => {
   const { report, first } = await begin();
 
   for (let i = 0; i < 30; i++) await report({ error: `error ${i}` });
@@ -175,7 +175,7 @@ test("a case that is not the job's is refused", async () => {
   ).rejects.toMatchObject({ code: "invalid_argument" });
 });
 
-test("numbers of metrics and cases are given once, at whatever server they are needed first", async () => {
+test("metrics and cases get their numbers once, at any server", async () => {
   const lab = await aLab(db);
   const servers = [aLabServer(db), aLabServer(db)] as const;
   const collectors = [
@@ -200,7 +200,7 @@ test("numbers of metrics and cases are given once, at whatever server they are n
   expect(lab.jobs).toHaveLength(2);
 });
 
-test("two collectors of equal machines that measure the same case lose no iteration of the best", async () => {
+test("when two equal machines measure the same case, no iteration of the best value is lost", async () => {
   const { request, child, digest, first } = await begin();
   const machine = { cpu: "the same" };
   const part = { request, artifact: child, digest, benchmarks: ["alpha"] };
@@ -228,7 +228,7 @@ test("two collectors of equal machines that measure the same case lose no iterat
   }
 });
 
-test("what was measured can be neither changed nor removed", async () => {
+test("results can be neither changed nor removed", async () => {
   const { report } = await begin();
   await report({ iterations: [{ iteration: 1, values: values(1, 2, 3) }] });
 

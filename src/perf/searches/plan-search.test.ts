@@ -30,7 +30,7 @@ const flatWithStepAt = (length: number, at: number, change: number) =>
   Array.from({ length }, (_, i) => (i < at ? 100 : 100 * (1 + change)));
 
 describe("a bisection", () => {
-  test("finds any single step, in about as many measurements as the length has bits", () => {
+  test("finds any single step in about log2(length) measurements", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 500 }).chain((length) =>
@@ -51,25 +51,25 @@ describe("a bisection", () => {
     );
   });
 
-  test("says that there is nothing when the ends differ by less than matters", () => {
+  test("ends without a step when the ends differ by less than the threshold", () => {
     const found = searchThrough([100, 130, 100.5], (line) => planBisection(line, 0.01));
     expect(found).toEqual({ steps: [], measured: 2 });
   });
 
-  test("goes around what cannot be measured, and says so when the step lies there", () => {
+  test("skips artifacts that cannot be measured, and reports them when the step is there", () => {
     const found = searchThrough([100, 100, null, null, 110, 110], (line) =>
       planBisection(line, 0.01),
     );
     expect(found.steps).toMatchObject([{ before: 1, after: 4, exact: false }]);
   });
 
-  test("of two steps follows the larger", () => {
+  test("follows the larger of two steps", () => {
     const figures = Array.from({ length: 64 }, (_, i) => (i < 10 ? 100 : i < 45 ? 103 : 120));
     const found = searchThrough(figures, (line) => planBisection(line, 0.01));
     expect(found.steps).toMatchObject([{ before: 44, after: 45 }]);
   });
 
-  test("waits for what is under way", () => {
+  test("waits for measurements in progress", () => {
     const known = new Map<number, number | "asked">([
       [0, 1],
       [9, 2],
@@ -112,7 +112,7 @@ describe("a refinement", () => {
   });
 });
 
-test("a scan asks for what is wanted and not known, once", () => {
+test("a scan requests each selected artifact without results once", () => {
   const known = new Map<number, number | "failed">([
     [0, 10],
     [4, "failed"],
@@ -121,7 +121,7 @@ test("a scan asks for what is wanted and not known, once", () => {
   expect(scan).toEqual({ ask: [8], over: false, steps: [] });
 });
 
-test("a line of one or of none ends at once", () => {
+test("a search of one artifact or of none ends at once", () => {
   expect(planRefinement({ length: 0, known: new Map() }, 0.01).over).toBe(true);
   expect(searchThrough([7], (line) => planBisection(line, 0.01)).steps).toEqual([]);
 });

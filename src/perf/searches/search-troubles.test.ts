@@ -20,7 +20,7 @@ beforeEach(async () => {
   lab = await aLineToSearch(db);
 });
 
-describe("a search that meets with trouble", () => {
+describe("a search with problems", () => {
   const start = (kind: "bisect" | "scan" = "bisect") =>
     startBenchmarkSearch(
       db,
@@ -45,7 +45,7 @@ describe("a search that meets with trouble", () => {
     return rows.map(({ tag, benchmarks }) => [tag, ...benchmarks].join(" "));
   };
 
-  test("goes around artifacts that have nothing to serve the case, at once", async () => {
+  test("skips artifacts without the case, at once", async () => {
     await db.run(sql`
       update benchmark_artifact set components = components - 'js'
       where tag in ('nightly-19', 'nightly-20', 'nightly-21')
@@ -59,7 +59,7 @@ describe("a search that meets with trouble", () => {
     });
   });
 
-  test("says that it failed, and of what, where there is nothing to compare", async () => {
+  test("fails with a reason when there is nothing to compare", async () => {
     const found = await lab.searchWith("bisect", (position) =>
       position === 0 ? undefined : 1_000,
     );
@@ -72,7 +72,7 @@ describe("a search that meets with trouble", () => {
     });
   });
 
-  test("ends when its suite measures that case no more", async () => {
+  test("ends when its suite no longer measures the case", async () => {
     const id = await start();
     const { compile } = aSuite();
     const { alpha: _, ...others } = compile?.benchmarks ?? {};
@@ -87,7 +87,7 @@ describe("a search that meets with trouble", () => {
     expect(await openTags()).toEqual([]);
   });
 
-  test("holds up no other one", async () => {
+  test("delays no other search", async () => {
     const bad = await start();
     const good = await start("scan");
     const troubled: typeof ask = async (tx, wanted) => {
@@ -101,7 +101,7 @@ describe("a search that meets with trouble", () => {
     expect((await read(good)).measured).toBe(40);
   });
 
-  test("cancelled in the middle, it asks for no more", async () => {
+  test("that is cancelled requests nothing more", async () => {
     const id = await start();
     await advanceSearches(db, labEpoch, ask);
     await lab.measureRequested((position) => position + 1);
@@ -118,7 +118,7 @@ describe("a search that meets with trouble", () => {
     expect(await openTags()).toEqual([]);
   });
 
-  test("two that want the same artifacts share their requests, and both come to their end", async () => {
+  test("shares requests with another search of the same artifacts, and both end", async () => {
     const ids = [await start(), await start()];
 
     await Promise.all([advanceSearches(db, labEpoch, ask), advanceSearches(db, labEpoch, ask)]);
@@ -134,7 +134,7 @@ describe("a search that meets with trouble", () => {
     }
   });
 
-  test("a request that measures another benchmark of the artifact is widened, also while it is under way", async () => {
+  test("extends a request that measures another benchmark of the artifact, also in progress", async () => {
     const service = aService(db);
     await service.submit({ artifact: "nightly-00", benchmarks: ["beta"], parents: "none" });
     await service.advance();

@@ -23,7 +23,7 @@ const RequestRow = z.object({
 });
 
 describe("a search on the main line", () => {
-  test("bisects to the artifact that made the step, and says what it took", async () => {
+  test("bisects to the artifact with the step, and counts the measurements", async () => {
     const found = await lab.searchWith("bisect", (position) => (position < 23 ? 1_000 : 1_050));
 
     expect(found).toMatchObject({
@@ -37,7 +37,7 @@ describe("a search on the main line", () => {
     );
   });
 
-  test("asks for the one benchmark only, and for no parents", async () => {
+  test("requests only its benchmark, and no parents", async () => {
     await startBenchmarkSearch(
       db,
       {
@@ -69,7 +69,7 @@ describe("a search on the main line", () => {
     expect(asked[0]?.because).toMatch(/^bisect [0-9a-f-]{36}$/);
   });
 
-  test("scans every so many, both ends included", async () => {
+  test("scans artifacts at intervals, including both ends", async () => {
     const found = await lab.searchWith("scan", (position) => 1_000 + position * 20, { every: 13 });
 
     expect(found.points.map(({ artifact }) => artifact)).toEqual([
@@ -81,7 +81,7 @@ describe("a search on the main line", () => {
     expect(found).toMatchObject({ state: "found", steps: [{ exact: false }, {}, {}] });
   });
 
-  test("refines what is known until each step stands between neighbours", async () => {
+  test("refines known results until each step is between neighbours", async () => {
     const figure = (position: number) => (position < 7 ? 1_000 : position < 31 ? 1_100 : 900);
     await lab.searchWith("scan", figure, { every: 10 });
     const found = await lab.searchWith("change-points", figure);
@@ -93,7 +93,7 @@ describe("a search on the main line", () => {
     expect(found.measured).toBeLessThan(15);
   });
 
-  test("what gives no figure is gone around", async () => {
+  test("artifacts without a value are skipped", async () => {
     const found = await lab.searchWith("bisect", (position) =>
       position >= 18 && position <= 22 ? undefined : position < 20 ? 1_000 : 2_000,
     );
@@ -103,7 +103,7 @@ describe("a search on the main line", () => {
     ]);
   });
 
-  test("nothing is found where nothing changed", async () => {
+  test("no step is found when nothing changed", async () => {
     const found = await lab.searchWith("bisect", () => 1_000);
 
     expect(found).toMatchObject({ state: "nothing", measured: 2, steps: [] });
@@ -132,6 +132,6 @@ test.each([
   await expect(startBenchmarkSearch(db, wanted, "ada", labEpoch)).rejects.toThrow(says);
 });
 
-test("no search has an id that is none", () => {
+test("an invalid id is an unknown search", () => {
   expect(BenchmarkSearchId.safeParse("latest").success).toBe(false);
 });
