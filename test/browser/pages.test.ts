@@ -222,6 +222,36 @@ test("the palette finds a job, a page and an action of the page, and opens them 
   await page.close();
 });
 
+test("results that arrive in the palette do not change what Enter opens", async () => {
+  const { page, faults } = await open("/workers");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  const [known] = farm.graphs.values();
+  if (known === undefined) throw new Error("the made-up farm has graphs");
+  const [id, subject] = newCommit();
+  farm.add({ ...known, id, subject, createdAt: new Date(Date.now() + 60_000).toISOString() });
+  let answerSearch = () => {};
+  const mayAnswer = new Promise<void>((resolve) => (answerSearch = resolve));
+  await page.route("**/api/v1/find?*", async (route) => {
+    await mayAnswer;
+    await route.continue();
+  });
+  const chosen = page.locator('[role="option"][aria-selected="true"]');
+
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("new");
+  await chosen.getByText("New graph", { exact: true }).waitFor();
+  const top = (await chosen.boundingBox())?.y;
+  answerSearch();
+  await page.getByRole("group", { name: "Graphs" }).getByText(subject).waitFor();
+
+  await chosen.getByText("New graph", { exact: true }).waitFor();
+  expect((await chosen.boundingBox())?.y).toBe(top);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "New graph" }).waitFor();
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
 test("axe finds nothing in the open palette", async () => {
   const { page } = await open("/");
   await page.getByRole("heading", { level: 1 }).waitFor();

@@ -7,6 +7,7 @@ import { call } from "../../farm/ask.ts";
 import { offeredCommands } from "../../parts/commands.ts";
 import { fixedEntries, matching } from "./fixed-entries.ts";
 import { foundEntry } from "./found-entry.ts";
+import { type Choice, keepChoice, moveChoice } from "./keep-choice.ts";
 import "./palette.css";
 
 /** The search is sent when the user has not typed for so long. */
@@ -16,6 +17,10 @@ const fewestLetters = 2;
 const mostOfKind = 6;
 
 interface Entry {
+  /** Unique in the list, and the same while the text is the same. */
+  readonly id: string;
+  /** Whether it was found for an earlier text; the answer for the present text has not arrived. */
+  readonly isEarlier: boolean;
   readonly label: string;
   readonly note: string;
   readonly keys?: string | undefined;
@@ -31,21 +36,23 @@ interface Section {
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
-  const [at, setAt] = useState(0);
+  const [choice, setChoice] = useState<Choice>({ kind: "first" });
   const list = useId();
   const { sections, isAsking } = useSections(text, () => dialog.current?.close());
   const entries = sections.flatMap((section) => section.entries);
-  const chosen = Math.min(at, entries.length - 1);
+  const kept = keepChoice(choice, entries);
+  // During rendering: a key that is pressed next must find the choice that is visible.
+  if (kept !== choice) setChoice(kept);
+  const chosen = kept.kind === "entry" ? entries.findIndex(({ id }) => id === kept.id) : -1;
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     dialog.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   });
 
   const onKey = (event: KeyboardEvent) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by !== undefined && entries.length > 0) {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      setAt((chosen + by + entries.length) % entries.length);
+      setChoice(moveChoice(kept, entries, event.key === "ArrowDown" ? 1 : -1));
     }
     if (event.key === "Enter") {
       event.preventDefault();
@@ -62,14 +69,14 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         aria-label="Search for pages, actions and objects"
         aria-expanded="true"
         aria-controls={list}
-        aria-activedescendant={entries.length === 0 ? undefined : `${list}-${chosen}`}
+        aria-activedescendant={chosen === -1 ? undefined : `${list}-${chosen}`}
         placeholder="Job, commit, repository, worker, page, action…"
         autoComplete="off"
         spellCheck={false}
         value={text}
         onChange={(event) => {
           setText(event.target.value);
-          setAt(0);
+          setChoice({ kind: "first" });
         }}
         onKeyDown={onKey}
       />
@@ -83,13 +90,13 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
               const mine = number++;
               return (
                 <div
-                  key={mine}
+                  key={entry.id}
                   id={`${list}-${mine}`}
                   role="option"
                   aria-selected={mine === chosen}
                   tabIndex={-1}
                   className="palette-entry"
-                  onPointerMove={() => setAt(mine)}
+                  onPointerMove={() => setChoice({ kind: "entry", id: entry.id })}
                   onClick={entry.open}
                   onKeyDown={onKey}
                 >
@@ -115,7 +122,10 @@ function footOf(text: string, entries: number, isAsking: boolean): string {
   return "↑ ↓ choose · Enter open · Esc close";
 }
 
-/** Returns what matches a text: actions of the page, then pages, objects of the farm, and documents. */
+/**
+ * Returns what matches a text: first what the page itself knows, then objects of the farm. These arrive later, so they
+ * must not move what the user already sees.
+ */
 function useSections(
   text: string,
   close: () => void,
@@ -136,13 +146,24 @@ function useSections(
   const here = matching(
     offeredCommands().map((command) => ({ ...command, also: "" })),
     text,
-  ).map(({ label, keys, run }): Entry => ({ label, note: "", keys, open: opening(run) }));
+  ).map(
+    ({ label, keys, run }): Entry => ({
+      id: `here ${label}`,
+      isEarlier: false,
+      label,
+      note: "",
+      keys,
+      open: opening(run),
+    }),
+  );
   const fixed = matching(fixedEntries(), text);
   const ofKind = (kind: (typeof fixed)[number]["kind"]) =>
     fixed
       .filter((entry) => entry.kind === kind)
       .map(
         ({ label, opens }): Entry => ({
+          id: `${kind} ${label}`,
+          isEarlier: false,
           label,
           note: "",
           open: "href" in opens ? go(opens.href) : opening(opens.run),
@@ -153,11 +174,15 @@ function useSections(
       .filter((object) => object.kind === kind)
       .map((object): Entry => {
         const { label, note, href } = foundEntry(object);
-        return { label, note, open: go(href) };
+        return { id: `${kind} ${href}`, isEarlier: isAsking, label, note, open: go(href) };
       });
 
   const sections = [
     { title: "On this page", entries: here },
+    { title: "Pages", entries: ofKind("page") },
+    { title: "Settings", entries: ofKind("setting") },
+    { title: "Actions", entries: ofKind("action") },
+    { title: "Documents", entries: ofKind("document") },
     { title: "Repositories", entries: objects("repository") },
     { title: "Jobs", entries: objects("job") },
     { title: "Graphs", entries: objects("graph") },
@@ -165,10 +190,6 @@ function useSections(
     { title: "Invocations", entries: objects("invocation") },
     { title: "Benchmarks", entries: objects("benchmark") },
     { title: "Workers", entries: objects("worker") },
-    { title: "Pages", entries: ofKind("page") },
-    { title: "Settings", entries: ofKind("setting") },
-    { title: "Actions", entries: ofKind("action") },
-    { title: "Documents", entries: ofKind("document") },
   ];
   return { sections: sections.filter(({ entries }) => entries.length > 0), isAsking };
 }
