@@ -27,6 +27,10 @@ export function serverSettings(options: {
     wal_writer_delay: "1s",
     wal_level: "minimal",
     max_wal_senders: "0",
+    // A process less: nothing is replicated.
+    max_logical_replication_workers: "0",
+    // Three processes less: what is not in shared_buffers is nearly always in the page cache.
+    io_method: "sync",
     log_min_messages: "warning",
     lc_messages: "C",
     timezone: "UTC",
