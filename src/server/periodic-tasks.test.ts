@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { neverIdle } from "#core/idle-state.ts";
 import { silent } from "#execution/execution.fixture.ts";
 import { type PeriodicTask, startPeriodicTasks } from "./periodic-tasks.ts";
@@ -34,4 +34,30 @@ test("a task with a long period first runs soon after the start, and a failure d
   await tasks.stop();
 
   expect(ran).toEqual(["fails", "works"]);
+});
+
+test("tasks whose times coincide start one after the other", async () => {
+  vi.useFakeTimers();
+  try {
+    const startedAt: number[] = [];
+    const task = (name: string, everyMs: number): PeriodicTask => ({
+      name,
+      everyMs,
+      run: async () => void startedAt.push(Date.now()),
+    });
+
+    const tasks = startPeriodicTasks([task("first", 5_000), task("second", 5_000)], {
+      logger: silent,
+      idle: neverIdle,
+      firstMs: hourMs,
+    });
+    await vi.advanceTimersByTimeAsync(6_000);
+    await tasks.stop();
+
+    const [first = 0, second = 0, ...others] = startedAt;
+    expect(second).toBeGreaterThan(first);
+    expect(others).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

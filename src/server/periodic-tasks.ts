@@ -8,6 +8,12 @@ const firstRunMs = 60_000;
 /** First runs are spread, so that not all read the database at once: this many in each further minute. */
 const firstRunsAMinute = 30;
 
+/**
+ * Tasks whose times coincide start one after the other. Together they would use all connections to the database: each
+ * open connection costs 5 to 10 MiB, and while the farm is idle, all tasks have the same period.
+ */
+const apartMs = 10;
+
 /** Background work. Any number of servers may do it at the same time. */
 export interface PeriodicTask {
   /** For the log. */
@@ -55,15 +61,19 @@ export function startPeriodicTasks(
       inHand.add(work);
       void work.then(() => inHand.delete(work));
     };
+    let delayed: ReturnType<typeof setTimeout> | undefined;
     const afterMs = firstMs + (index * firstMs) / firstRunsAMinute;
     const first = afterMs < task.everyMs ? setTimeout(start, afterMs).unref() : undefined;
     const endTimer = startPacedTimer(
       task.everyMs,
       task.staysOnTime === true ? undefined : idle,
-      start,
+      () => {
+        delayed = setTimeout(start, index * apartMs).unref();
+      },
     );
     return () => {
       clearTimeout(first);
+      clearTimeout(delayed);
       endTimer();
     };
   });
