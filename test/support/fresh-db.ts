@@ -18,7 +18,9 @@ export async function freshDb(): Promise<Db> {
 export async function freshDatabase(): Promise<string> {
   const server = await sharedDatabaseServer();
   const name = `test_${randomBytes(6).toString("hex")}`;
-  await administer(server, `create database ${name} template ${templateDatabase}`);
+  // Copying the files takes a third of the processor time of writing them through the write-ahead log, the default.
+  const options = `template ${templateDatabase} strategy file_copy`;
+  await administer(server, `create database ${name} ${options}`);
   afterAll(() => administer(server, `drop database if exists ${name} with (force)`));
   return databaseUrl(server, name);
 }

@@ -7,6 +7,7 @@ import { messageOf } from "#core/fault.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
 import { migrate } from "#db/migrate.ts";
 import { openPostgres } from "#db/postgres.ts";
+import { databaseDirectory } from "./database-directory.ts";
 import { databaseUrl, templateDatabase } from "./database-url.ts";
 import { copyFiles } from "./prepared-cluster.ts";
 import { type SharedResource, sharedResourcesVariable } from "./shared-resources.ts";
@@ -79,7 +80,7 @@ class SharedByRun {
   }
 
   async #makeCluster(): Promise<string> {
-    const dataDir = await this.#makeFolder("prepared");
+    const dataDir = await this.#makeFolder("prepared", databaseDirectory());
     const server = await startEmbeddedPostgres({ dataDir, unsafeFast: true });
     const db = openPostgres({ url: server.url, poolSize: 1 });
     await migrate(db);
@@ -108,7 +109,7 @@ class SharedByRun {
   }
 
   async #startOwn(): Promise<EmbeddedPostgres> {
-    const dataDir = await this.#makeFolder("pg");
+    const dataDir = await this.#makeFolder("pg", databaseDirectory());
     await copyFiles(await this.#preparedCluster(), dataDir);
     return startEmbeddedPostgres({ dataDir, unsafeFast: true });
   }
@@ -122,8 +123,8 @@ class SharedByRun {
     return directory;
   }
 
-  async #makeFolder(name: string): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), `grange-test-${name}-`));
+  async #makeFolder(name: string, parent = tmpdir()): Promise<string> {
+    const folder = await mkdtemp(join(parent, `grange-test-${name}-`));
     this.#folders.push(folder);
     return folder;
   }

@@ -36,7 +36,13 @@ export function serverSettings(options: {
     timezone: "UTC",
     log_timezone: "UTC",
     ...(options.unsafeFast
-      ? { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }
+      ? {
+          fsync: "off",
+          synchronous_commit: "off",
+          full_page_writes: "off",
+          // Its directory may be in memory.
+          max_wal_size: "256MB",
+        }
       : {}),
   };
   return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
