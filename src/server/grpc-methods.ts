@@ -101,6 +101,7 @@ export function grpcMethods(
         blobsFor,
         (err) => logger.error({ err }, "a blob could not be served"),
         requireMayWrite,
+        services.checkedAtOnce,
       ),
       ...chunkingService({ blobsFor, requireMayWrite, lists: chunkLists(db) }),
       ...byteStreamService(

@@ -231,6 +231,7 @@ export async function openServices(
       blobs,
       storeStanding: stored.standing,
       askStore: stored.askStore,
+      checkedAtOnce: stored.checkedAtOnce,
       storeCounts: stored.counts,
       trees,
       caches: stored.caches,

@@ -132,6 +132,7 @@ export async function openStores(
     stores,
     standing,
     askStore: storage.ask,
+    checkedAtOnce: opened.checkedAtOnce,
     counts: () => eviction.counts(),
     writeQuota,
     projectShare,

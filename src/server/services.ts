@@ -81,6 +81,8 @@ export interface Services extends Service {
   readonly storeStanding: () => Promise<StoreStanding>;
   /** Absent when blobs are on this machine. Rejects when their bucket does not answer. */
   readonly askStore: (() => Promise<void>) | undefined;
+  /** How many blobs FindMissingBlobs looks up at once; undefined: the default. */
+  readonly checkedAtOnce: number | undefined;
   /** The blobs of the store by project, as of its last count; null until the first count. */
   readonly storeCounts: () => Promise<StoreCounts | null>;
   readonly caches: Caches;

@@ -27,6 +27,8 @@ export function casService(
   blobsFor: BlobsFor,
   onUnexpected: (reason: unknown) => void,
   requireMayWrite: RequireMayWrite = async () => {},
+  /** How many digests FindMissingBlobs checks at once. */
+  checkedAtOnce?: number,
 ): Method[] {
   const batchFor = (project: string, context: CallContext) =>
     casBatch(blobsFor(project, context), onUnexpected);
@@ -58,7 +60,7 @@ export function casService(
   });
   const { batchReadBlobs } = ContentAddressableStorage.method;
   return [
-    findMissing(blobsFor),
+    findMissing(blobsFor, checkedAtOnce),
     rawMethod(batchReadBlobs, (call) => readBatch(batchFor, call)),
     ...others,
   ];

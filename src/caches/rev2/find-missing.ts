@@ -17,8 +17,10 @@ import { projectOf } from "./project-of.ts";
 
 const method = ContentAddressableStorage.method.findMissingBlobs;
 
-/** Checked at the same time: more would block the event loop. */
-const requestedAtOnce = 32;
+/** Decoded in one step: more would block the event loop. */
+const decodedAtOnce = 32;
+/** For stores that check each blob by itself, such as a disk: more would leave no file calls for other clients. */
+const defaultCheckedAtOnce = 32;
 /** The length of MD5, the shortest hash. */
 const leastHashLength = 32;
 
@@ -27,11 +29,18 @@ const leastHashLength = 32;
  *
  * A message of 4 MiB has some 60,000 digests: decoding and encoding take a tenth of a second each, during which no
  * other client would be served.
+ *
+ * @param checkedAtOnce How many digests the store gets at once. A store that asks a database needs a round trip for
+ * each part.
  */
-export function findMissing(blobsFor: BlobsFor): Method {
+export function findMissing(
+  blobsFor: BlobsFor,
+  checkedAtOnce: number = defaultCheckedAtOnce,
+): Method {
   return rawMethod(method, async ({ requests, context, inTurn, send }) => {
     const bytes = await requests.only();
-    await send(await inTurn(bytes.byteLength, () => answerTo(blobsFor, bytes, context)));
+    const answer = () => answerTo(blobsFor, bytes, context, checkedAtOnce);
+    await send(await inTurn(bytes.byteLength, answer));
   });
 }
 
@@ -39,6 +48,7 @@ async function answerTo(
   blobsFor: BlobsFor,
   bytes: Uint8Array,
   context: CallContext,
+  checkedAtOnce: number,
 ): Promise<Uint8Array[]> {
   const turn = takingTurns(undefined, context.peer);
   const messages: DigestMessage[] = [];
@@ -60,17 +70,20 @@ async function answerTo(
 
   const asked = new Set<string>();
   const answer: Uint8Array[] = [];
-  for (let at = 0; at < messages.length; at += requestedAtOnce) {
+  let unchecked: Digest[] = [];
+  for (let at = 0; at < messages.length; at += decodedAtOnce) {
     await turn();
-    const digests: Digest[] = [];
-    for (const message of messages.slice(at, at + requestedAtOnce)) {
+    for (const message of messages.slice(at, at + decodedAtOnce)) {
       const digest = fromDigestMessage(message, "a blob", by);
       const key = digestKey(digest);
       if (asked.has(key)) continue;
       asked.add(key);
-      digests.push(digest);
+      unchecked.push(digest);
     }
-    const missing = await blobs.findMissing(digests);
+    const isLast = at + decodedAtOnce >= messages.length;
+    if (!isLast && unchecked.length < checkedAtOnce) continue;
+    const missing = await blobs.findMissing(unchecked);
+    unchecked = [];
     const missingBlobDigests = missing.map(toDigestMessage);
     answer.push(
       toBinary(

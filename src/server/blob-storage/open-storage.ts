@@ -24,10 +24,18 @@ interface OpenedStorage {
   readonly diskOf: (directory: string) => Promise<DiskSize>;
   /** Where the servers of the store agree who works on it. */
   readonly rounds: RoundPlace;
+  /** How many blobs are looked up at once for a client that asks for many; undefined: the default. */
+  readonly checkedAtOnce: number | undefined;
 }
 
 /** The directory of a server's copies of blobs from a bucket, in its directory of blobs. */
 const copiesDirectory = "copies";
+
+/**
+ * Blobs that one statement looks up in the index of a bucket. A database 80 ms away needs 160 ms for 1,000 of them; preparing a
+ * statement for more would block the event loop for longer.
+ */
+const lookedUpAtOnce = 500;
 
 /** A bucket does not fill up. */
 const endless: DiskSize = { bytes: Number.MAX_SAFE_INTEGER, freeBytes: Number.MAX_SAFE_INTEGER };
@@ -61,6 +69,7 @@ export async function openStorage(
       ),
       diskOf: diskSizeOf,
       rounds: roundsInDirectory(blobs),
+      checkedAtOnce: undefined,
     };
   const storage = await openBlobStorage({
     kind: "bucket",
@@ -80,6 +89,7 @@ export async function openStorage(
     limitBytes: withoutZero(storeLimitBytes ?? 0),
     diskOf: async () => endless,
     rounds: roundsInDatabase(db),
+    checkedAtOnce: lookedUpAtOnce,
   };
 }
 
