@@ -15,6 +15,8 @@ export interface BucketParts {
   readonly index: BlobIndex;
   /** Limits how many parts of large objects are in memory. */
   readonly gate: FairGate;
+  /** The same for blobs of up to 1 MiB that are fetched. */
+  readonly smallGate: FairGate;
   /** Called with the size of each copy that was added to the disk. */
   readonly cached: (sizeBytes: number) => void;
   /** Called for a blob of the index whose object is absent or corrupt. */

@@ -13,6 +13,8 @@ import { partBytes } from "./send-object.ts";
 /** How long a copy that was read counts as used, without another write to its file's times. */
 const usedForMs = 10 * 60_000;
 const rememberedUses = 50_000;
+/** Up to this size, many blobs are fetched at the same time. In bytes. */
+const smallBytes = 1024 * 1024;
 
 /**
  * Reads blobs from the copies on the disk, and from the bucket what the disk lacks.
@@ -20,12 +22,13 @@ const rememberedUses = 50_000;
  * Bytes from the bucket are compared with their digest before they become a copy.
  */
 export function bucketReads(
-  { bucket, index, gate, cached, onLost }: BucketParts,
+  { bucket, index, gate, smallGate, cached, onLost }: BucketParts,
   namespace: Namespace,
   disk: DiskBlobStore,
 ): Pick<BlobStore, "get" | "read"> & { remove(digest: Digest): Promise<void> } {
   /** Blobs on their way to the disk: several readers of one wait for the same transfer. */
   const fetching = new Map<string, Promise<boolean>>();
+  const fetchingSmall = new Map<string, Promise<Uint8Array | undefined>>();
   const usedAtMs = new Map<string, number>();
 
   /** Records that a copy is used, so that it is trimmed later. */
@@ -62,7 +65,8 @@ export function bucketReads(
   /** Returns the blob; undefined when it is absent. Throws `data_loss` when its object is corrupt. */
   async function fetchSmall(blob: IndexedBlob): Promise<Uint8Array | undefined> {
     const { digest, object } = blob;
-    const bytes = await gate.through(object, () =>
+    const place = digest.sizeBytes <= smallBytes ? smallGate : gate;
+    const bytes = await place.through(object, () =>
       bucket.get(object, { start: 0, length: digest.sizeBytes }),
     );
     if (bytes === undefined) {
@@ -76,6 +80,33 @@ export function bucketReads(
       () => {},
     );
     return bytes;
+  }
+
+  /**
+   * Returns a blob of one part. Readers at the same time share the whole way, from its lookup on, and must not change the
+   * bytes.
+   */
+  async function fetchSmallOnce(
+    digest: Digest,
+    find: () => Promise<IndexedBlob | undefined>,
+  ): Promise<Uint8Array | undefined> {
+    const key = digestKey(digest);
+    const bytes = await fetchingSmall.get(key);
+    // A lookup that began earlier may not know a blob that was stored since. One that is under way now does.
+    return bytes ?? fetchingSmall.get(key) ?? startSmall(key, find);
+  }
+
+  function startSmall(
+    key: string,
+    find: () => Promise<IndexedBlob | undefined>,
+  ): Promise<Uint8Array | undefined> {
+    const fetch = async () => {
+      const blob = await find();
+      return blob && orDrop(blob, () => fetchSmall(blob));
+    };
+    const fetched = fetch().finally(() => fetchingSmall.delete(key));
+    fetchingSmall.set(key, fetched);
+    return fetched;
   }
 
   /** Copies a blob to the disk; returns false when the disk has no room. */
@@ -118,7 +149,7 @@ export function bucketReads(
     const { start, end } = spanIn(digest, range);
     if (start === end) return;
     if (digest.sizeBytes <= partBytes) {
-      const bytes = await orDrop(blob, () => fetchSmall(blob));
+      const bytes = await fetchSmallOnce(digest, async () => blob);
       if (bytes === undefined) throw gone(digest);
       yield bytes.subarray(start, end);
       return;
@@ -162,9 +193,10 @@ export function bucketReads(
         await noteUse(digest);
         return copy;
       }
-      const blob = await index.find(namespace, digest);
+      const find = () => index.find(namespace, digest);
+      if (digest.sizeBytes <= partBytes) return fetchSmallOnce(digest, find);
+      const blob = await find();
       if (blob === undefined) return undefined;
-      if (digest.sizeBytes <= partBytes) return orDrop(blob, () => fetchSmall(blob));
       if (await orDrop(blob, () => fetchOnce(blob))) return disk.get(digest);
       throw new Fault("resource_exhausted", `the disk has no room for ${digestKey(digest)}`);
     },

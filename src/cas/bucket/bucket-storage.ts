@@ -18,6 +18,11 @@ import { trimCache } from "./trim-cache.ts";
 
 /** 8 MiB each, unless blobs have more than 80 GB. */
 const partsInMemory = 12;
+/**
+ * Small blobs that are fetched at the same time, of 1 MiB at most. An object store answers after 20 ms or more, one that
+ * is far away after 100 ms, so few at a time would leave the link idle.
+ */
+const smallInMemory = 48;
 /** So far below the limit that a few new copies do not start another round. */
 const trimTo = 0.9;
 const removedAtOnce = 8;
@@ -42,6 +47,7 @@ export async function openBucketStorage(options: BucketStorageOptions): Promise<
   const uploads = await openDiskUploads(directory, ownDisk);
   const copies = await openNamespacedEviction(directory);
   const gate = new FairGate(partsInMemory);
+  const smallGate = new FairGate(smallInMemory);
   let copiedBytes = 0;
   /** The bytes of copies that were made since the last round began, which it may not have seen. */
   let copiedSinceBytes = 0;
@@ -78,6 +84,7 @@ export async function openBucketStorage(options: BucketStorageOptions): Promise<
       bucket,
       index,
       gate,
+      smallGate,
       cached,
       onLost: (digest) => onLost(namespace, digest),
     };

@@ -269,6 +269,57 @@ describe("with a bucket", needs(bucketServerNeed), () => {
     ).toBe(0);
   });
 
+  test("readers of one small blob at the same time share its transfer", async () => {
+    const { digest, bytes } = blobOf(randomBytes(300_000));
+    await (await blobsOf((await openServer()).storage)).blobs.put(digest, bytes);
+    const { blobs } = await blobsOf((await openServer({ endpoint: proxy.endpoint })).storage);
+    let requests = 0;
+    proxy.decide = () => {
+      requests++;
+      return undefined;
+    };
+
+    const read = await Promise.all(Array.from({ length: 5 }, () => blobs.get(digest)));
+
+    for (const each of read) expect(Buffer.from(each ?? [])).toEqual(bytes);
+    expect(requests).toBe(1);
+  });
+
+  test("a reader does not share a lookup that began before the blob was stored", async () => {
+    const { digest, bytes } = blobOf(randomBytes(1_000));
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let lookups = 0;
+    const late: BlobIndex = {
+      ...index,
+      async find(namespace, wanted) {
+        if (++lookups > 1) return index.find(namespace, wanted);
+        const found = await index.find(namespace, wanted);
+        begin();
+        await ended;
+        return found;
+      },
+    };
+    const { blobs } = await blobsOf((await openServer({ index: late })).storage);
+    const early = blobs.get(digest);
+    await begun;
+    await (await blobsOf((await openServer()).storage)).blobs.put(digest, bytes);
+
+    const reading = blobs.get(digest);
+    // By now it waits for the first lookup.
+    await blobs.findMissing([digest]);
+    end();
+
+    expect(await early).toBeUndefined();
+    expect(Buffer.from((await reading) ?? [])).toEqual(bytes);
+  });
+
   test("a corrupt copy on the disk is removed, and the bucket's blob stays", async () => {
     const { digest, bytes } = blobOf(randomBytes(5_000));
     const { storage, directory } = await openServer();
