@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
+import { buildDirectoryTree, putMissing } from "#cas/build-directory-tree.ts";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import type { Digest } from "#core/digest.ts";
@@ -72,15 +72,11 @@ export function remoteBuilder(options: RemoteBuilderOptions): RemoteBuilder {
   });
   const blobs: BlobStore = remoteBlobStore(channel, project);
 
-  const put = async (bytes: Uint8Array): Promise<Digest> => {
-    const digest = digestOf(bytes);
-    if ((await blobs.findMissing([digest])).length > 0) await blobs.put(digest, bytes);
-    return digest;
-  };
-
   return {
     async upload(path, bytes) {
-      return { path, digest: await put(bytes), executable: false };
+      const blob = { digest: digestOf(bytes), bytes };
+      await putMissing(blobs, [blob]);
+      return { path, digest: blob.digest, executable: false };
     },
 
     async run(action) {
@@ -95,14 +91,21 @@ export function remoteBuilder(options: RemoteBuilderOptions): RemoteBuilder {
           outputPaths: [...action.outputs].toSorted(),
         }),
       );
+      const commandDigest = digestOf(command);
       const message = toBinary(
         ActionSchema,
         create(ActionSchema, {
-          commandDigest: toDigestMessage(await put(command)),
-          inputRootDigest: toDigestMessage(await uploadDirectories(blobs, tree)),
+          commandDigest: toDigestMessage(commandDigest),
+          inputRootDigest: toDigestMessage(tree.root.digest),
         }),
       );
-      const actionDigest = await put(message);
+      const actionDigest = digestOf(message);
+      // All at once: each request to a far farm takes its whole round trip.
+      await putMissing(blobs, [
+        ...tree.directories.values(),
+        { digest: commandDigest, bytes: command },
+        { digest: actionDigest, bytes: message },
+      ]);
       const requestMetadata = create(RequestMetadataSchema, {
         toolDetails: { toolName: tool.name, toolVersion: tool.version },
         toolInvocationId: invocation,

@@ -55,13 +55,14 @@ export async function uploadDirectories(store: BlobStore, tree: DirectoryTree): 
   return tree.root.digest;
 }
 
+/** Uploads those of the blobs that a store lacks. */
 export async function putMissing(
   store: BlobStore,
-  directories: readonly EncodedDirectory[],
+  blobs: readonly { readonly digest: Digest; readonly bytes: Uint8Array }[],
 ): Promise<void> {
-  const missing = await store.findMissing(directories.map(({ digest }) => digest));
+  const missing = await store.findMissing(blobs.map(({ digest }) => digest));
   const absent = new Set(missing.map(digestKey));
-  const toPut = directories.filter(({ digest }) => absent.has(digestKey(digest)));
+  const toPut = blobs.filter(({ digest }) => absent.has(digestKey(digest)));
   await mapAtMost(16, toPut, ({ digest, bytes }) => store.put(digest, bytes));
 }
 
