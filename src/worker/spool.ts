@@ -20,6 +20,8 @@ interface SpoolLeft {
  */
 export class Spool {
   readonly #directory: string;
+  /** The files that may exist. Most results have none, and a removal would cost a call in the thread pool for each. */
+  readonly #paths = new Set<string>();
 
   private constructor(directory: string) {
     this.#directory = directory;
@@ -41,6 +43,7 @@ export class Spool {
   async keep(finished: Finished): Promise<void> {
     const path = this.#path(finished.lease);
     const part = `${path}${partSuffix}`;
+    this.#paths.add(path);
     try {
       // Synchronously, because the report waits for it, and the thread pool is slower on a busy machine.
       writeFileSync(part, toBinary(FinishedSchema, finished));
@@ -54,7 +57,10 @@ export class Spool {
   }
 
   async drop(lease: Lease | undefined): Promise<void> {
-    await rm(this.#path(lease), { force: true });
+    const path = this.#path(lease);
+    if (!this.#paths.has(path)) return;
+    await rm(path, { force: true });
+    this.#paths.delete(path);
   }
 
   /**
@@ -69,8 +75,10 @@ export class Spool {
     for (const name of await readdir(this.#directory)) {
       const path = join(this.#directory, name);
       const finished = name.endsWith(partSuffix) ? undefined : await readResult(path);
-      if (finished) results.push(finished);
-      else {
+      if (finished) {
+        this.#paths.add(path);
+        results.push(finished);
+      } else {
         broken.push(name);
         await rm(path, { force: true, recursive: true });
       }
