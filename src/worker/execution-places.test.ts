@@ -1,12 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Need, skipWithout } from "../../test/support/needs/needs.ts";
 import { readWorkerConfig } from "./config.ts";
-import { ExecutionPlaces } from "./execution-places.ts";
+import { type ExecutionPlace, ExecutionPlaces } from "./execution-places.ts";
 import { sweepLeftovers } from "./leftovers.ts";
 import { FifoPool } from "./logs/fifo-pool.ts";
 import { openMachine } from "./machine.ts";
@@ -17,24 +25,35 @@ import type { WaitingCommand } from "./sandbox/waiting-command.ts";
 import { ProcessSpawner } from "./spawned-process.ts";
 import { toolPath } from "./tool-path.ts";
 
-async function openPlaces(slots: number) {
+async function openPlaces(slots: number, settings: { shown?: string; hidden?: string } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "grange-places-"));
-  const config = readWorkerConfig({ server: "http://127.0.0.1:1", name: "w", dataDir });
+  const { shown, hidden } = settings;
+  const config = {
+    ...readWorkerConfig({ server: "http://127.0.0.1:1", name: "w", dataDir }),
+    ...(shown === undefined ? {} : { shownPaths: [shown] }),
+    ...(hidden === undefined ? {} : { hiddenPaths: [hidden] }),
+  };
   const machine = await openMachine(config);
   const pipes = new FifoPool(machine.shell, machine.runDir);
-  const places = new ExecutionPlaces(
-    machine,
-    new ProcessSpawner(machine, pipes, toolPath(config.path)),
-    slots,
-  );
+  const spawner = new ProcessSpawner(machine, pipes, toolPath(config.path));
+  const places = new ExecutionPlaces(machine, spawner, slots);
   onTestFinished(async () => {
     await places.stop();
     await pipes.close();
     await machine.close();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  return { machine, places, canWait: await places.opened };
+  // By then nothing uses the helper shell.
+  await places.copied;
+  return { machine, spawner, places, canWait: await places.opened };
 }
+
+/** Only root can copy a sandbox, by control groups that a process joins by writing into a file. */
+const copiedSandboxes = (isCopied: boolean): Need => ({
+  name: "copies of a sandbox",
+  missing: isCopied ? undefined : "no sandbox is copied here",
+  remedy: { kind: "machine" },
+});
 
 /** Only bubblewrap can start a sandbox that waits for its job. */
 const waitingSandboxes = (canWait: boolean): Need => ({
@@ -60,6 +79,134 @@ test("a waiting sandbox sees later mounts in its tree", async (context) => {
   place.waiting?.go(run('test "$(cat file)" = late && exit 42'));
 
   expect(await place.waiting?.process.exited).toBe(42);
+  await place.dispose();
+});
+
+/** Returns a place whose sandbox was prepared after everything before this call. */
+async function takeFresh(places: ExecutionPlaces, slots = 1): Promise<ExecutionPlace> {
+  for (let older = slots; older > 0; older--) await (await places.take(true)).dispose();
+  return places.take(true);
+}
+
+async function outcomeOf(place: ExecutionPlace, script: string) {
+  place.waiting?.go(run(script));
+  const exitCode = await place.waiting?.process.exited;
+  const printed = readFileSync(place.waiting?.process.stdout ?? -1, "utf8");
+  return { exitCode, printed };
+}
+
+test("copies of a sandbox share nothing that a job can change", async (context) => {
+  const { places } = await openPlaces(2);
+  skipWithout(context, copiedSandboxes(await places.copied));
+  const writer = await takeFresh(places, 2);
+  const reader = await places.take(true);
+  const everywhere = [
+    "/",
+    "/dev",
+    "/dev/shm",
+    "/dev/pts",
+    "/grange",
+    "/grange/home",
+    "/home",
+    "/run",
+    "/sys",
+    "/tmp",
+    "/var/tmp",
+  ];
+
+  const written = await outcomeOf(
+    writer,
+    `for at in ${everywhere.join(" ")}; do ( : >"$at/by-another" ) 2>/dev/null && echo $at; done; exit 0`,
+  );
+  const seen = await outcomeOf(
+    reader,
+    `for at in ${everywhere.join(" ")}; do [ ! -e "$at/by-another" ] || echo $at; done
+     ( : >/proc/sys/kernel/hostname ) 2>/dev/null && echo writable; cat /proc/sys/kernel/hostname
+     ls -d /proc/[0-9]* | grep -c -v -x /proc/$$; ls /dev/pts; cut -d: -f1 /proc/net/dev | tail -n +3
+     grep -h -E '^(NoNewPrivs|CapEff|CapPrm)' /proc/self/status; exit 0`,
+  );
+
+  expect(written.printed.trim().split("\n")).toEqual(["/dev/shm", "/grange/home", "/tmp"]);
+  expect(seen.printed.trim().split(/\s+/)).toEqual(
+    // Besides the shell: the first process, `ls`, and what is between the two pipes.
+    [
+      "grange",
+      expect.stringMatching(/^[1-3]$/),
+      "ptmx",
+      "lo",
+      "CapPrm:",
+      "0000000000000000",
+      "CapEff:",
+      "0000000000000000",
+      "NoNewPrivs:",
+      "1",
+    ],
+  );
+  for (const place of [writer, reader]) await place.dispose();
+});
+
+test("a copy has the mounts of a sandbox that bubblewrap makes", async (context) => {
+  const { machine, spawner, places } = await openPlaces(1);
+  skipWithout(context, copiedSandboxes(await places.copied));
+  const { sandbox } = machine;
+  // Without the numbers of mounts, devices and peers, and the places of the job on the machine.
+  const script =
+    "sed -E 's/^[0-9]+ [0-9]+ [0-9:]+ [^ ]+ //; s/ (master|shared):[0-9]+//g' /proc/self/mountinfo";
+  const copied = await takeFresh(places);
+  const made = await places.take(false);
+
+  const inCopy = await outcomeOf(copied, script);
+  const process = await spawner.spawn(
+    sandbox.commandLine({
+      arguments: ["/bin/sh", "-c", script],
+      environment: new Map(),
+      root: join(made.scratch, "root"),
+      temp: made.temp,
+      home: made.home,
+      workingDirectory: "",
+      network: false,
+    }),
+    made.group,
+  );
+  expect(await process.exited).toBe(0);
+
+  // bubblewrap mounts some settings of the kernel twice, the second time without `noexec`.
+  const lines = (text: string) => {
+    const all = text.trim().split("\n");
+    return [...new Set(all.map((line) => line.replace(",noexec", "")))].toSorted();
+  };
+  expect(lines(inCopy.printed)).toEqual(lines(readFileSync(process.stdout, "utf8")));
+  expect(lines(inCopy.printed).length).toBeGreaterThan(10);
+  for (const place of [copied, made]) await place.dispose();
+});
+
+test("a hidden file stays hidden in later copies when it was replaced", async (context) => {
+  const shown = mkdtempSync("/var/tmp/grange-shown-");
+  onTestFinished(() => rmSync(shown, { recursive: true, force: true }));
+  chmodSync(shown, 0o755);
+  const hidden = join(shown, "token");
+  writeFileSync(hidden, "first");
+  writeFileSync(join(shown, "other"), "shown");
+  const { places } = await openPlaces(1, { shown, hidden });
+  skipWithout(context, copiedSandboxes(await places.copied));
+  const script = `cat ${shown}/other ${shown}/token`;
+  const before = await outcomeOf(await takeFresh(places), script);
+  writeFileSync(`${hidden}.new`, "second");
+  renameSync(`${hidden}.new`, hidden);
+
+  const after = await takeFresh(places);
+  const seen = await outcomeOf(after, script);
+
+  expect([before.printed, seen.printed]).toEqual(["shown", "shown"]);
+  await after.dispose();
+});
+
+test("a signal that ends a command in a copy is its exit code", async (context) => {
+  const { places } = await openPlaces(1);
+  skipWithout(context, copiedSandboxes(await places.copied));
+  const place = await takeFresh(places);
+
+  expect((await outcomeOf(place, "sleep 60 & kill -9 $$")).exitCode).toBe(137);
   await place.dispose();
 });
 

@@ -6,6 +6,7 @@ import { rest } from "#core/resting.ts";
 import { giveToJobs } from "#machine/job-owner.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
+import { CopiedSandboxes } from "./copied-sandboxes.ts";
 import { removeTreeOfUsers } from "./further-users.ts";
 import type { ImageToRun } from "./image/oci/open-images.ts";
 import { groupPrefix } from "./leftovers.ts";
@@ -14,7 +15,7 @@ import type { ProcessGroup } from "./limits/limits.ts";
 import { closeQuietly } from "./logs/captured-log.ts";
 import type { Machine } from "./machine.ts";
 import { quoteForShell } from "./quote-for-shell.ts";
-import { fixedPlaces } from "./sandbox/sandbox.ts";
+import { fixedPlaces, type Places } from "./sandbox/sandbox.ts";
 import type { WaitingCommand } from "./sandbox/waiting-command.ts";
 import type { ProcessSpawner, SpawnedProcess } from "./spawned-process.ts";
 
@@ -53,6 +54,9 @@ const mostReady = 16;
 
 const placeDirectories = ["root", "home", "tmp"] as const;
 
+/** The sandbox of a place: none, or one that waits, which bubblewrap makes or which is a copy of one original. */
+type Preparation = "none" | "made" | "copied";
+
 type PlacesMachine = Pick<Machine, "shell" | "sandbox" | "limiter" | "inputRoots" | "runDir">;
 
 /**
@@ -68,10 +72,14 @@ export class ExecutionPlaces {
   readonly #most: number;
   /** Resolves when it is known whether sandboxes can wait on this machine. */
   readonly opened: Promise<boolean>;
+  /** Resolves when it is known whether the further ones are copies of one original. */
+  readonly copied: Promise<boolean>;
+  readonly #copies: CopiedSandboxes;
   #ready: Promise<ExecutionPlace>[] = [];
   /** Those in the image that was used last. */
   #inImage: { readonly image: ImageToRun; readonly ready: Promise<ExecutionPlace>[] } | undefined;
   #canWait = false;
+  #preparation: Exclude<Preparation, "none"> = "made";
   #shared: { readonly generation: number; readonly done: Promise<void> } | undefined;
   #stopped = false;
   #count = 0;
@@ -81,7 +89,8 @@ export class ExecutionPlaces {
     this.#machine = machine;
     this.#spawner = spawner;
     this.#most = Math.min(slots, mostReady);
-    this.opened = this.#tryOut().then(
+    this.#copies = new CopiedSandboxes(machine.sandbox, spawner, () => this.#make("none"));
+    this.opened = this.#tryOut("made").then(
       () => {
         this.#canWait = true;
         this.#refill();
@@ -90,6 +99,7 @@ export class ExecutionPlaces {
       // Then each sandbox is set up when it is needed, without preparation.
       () => false,
     );
+    this.copied = this.opened.then((canWait) => canWait && this.#tryOutCopies());
   }
 
   /** Returns a place for the caller alone; with a waiting sandbox if one is ready and the caller wants it. */
@@ -104,7 +114,7 @@ export class ExecutionPlaces {
       await place?.dispose();
     }
     this.#refillSoon();
-    return this.#make(false);
+    return this.#make("none");
   }
 
   /** Returns the places in an image. Those in another image end: each of them keeps its image on the disk. */
@@ -120,10 +130,11 @@ export class ExecutionPlaces {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#refilling);
-    await this.opened;
+    await this.copied;
     const inImage = this.#inImage?.ready.splice(0) ?? [];
     const ready = await Promise.allSettled([...this.#ready.splice(0), ...inImage]);
     for (const one of ready) if (one.status === "fulfilled") await one.value.dispose();
+    await this.#copies.close();
   }
 
   /** Prepares a place after a pause: an execution is about to start, and starting a process would delay it. */
@@ -144,7 +155,7 @@ export class ExecutionPlaces {
     clearTimeout(this.#refilling);
     this.#refilling = undefined;
     while (this.#canWait && !this.#stopped && this.#ready.length < this.#most) {
-      const place = this.#make(true);
+      const place = this.#make(this.#preparation);
       // The caller of `take` gets the error.
       place.catch(() => {});
       this.#ready.push(place);
@@ -159,7 +170,7 @@ export class ExecutionPlaces {
       // An image that is gone is pulled by the action that needs it.
       const release = image.retain();
       if (release === undefined) return;
-      const place = this.#make(true, image).then(
+      const place = this.#make("made", image).then(
         (made) => ({
           ...made,
           async dispose() {
@@ -177,7 +188,7 @@ export class ExecutionPlaces {
     }
   }
 
-  async #make(waiting: boolean, image?: ImageToRun): Promise<ExecutionPlace> {
+  async #make(preparation: Preparation, image?: ImageToRun): Promise<ExecutionPlace> {
     const { limiter, sandbox, runDir } = this.#machine;
     const scratch = join(runDir, `${this.#count++}`);
     const [root, home, temp] = placeDirectories.map((name) => join(scratch, name)) as [
@@ -195,7 +206,8 @@ export class ExecutionPlaces {
     const group = await limiter.open({ name, scratch, inNamespace: sandbox.ownPids });
     const wait = async () => {
       try {
-        return waiting ? await this.#wait({ root, temp, home }, group, image) : undefined;
+        if (preparation === "none") return undefined;
+        return await this.#wait(preparation, { root, temp, home }, group, image);
       } catch (reason) {
         await group.close();
         await removeTree(scratch);
@@ -221,7 +233,8 @@ export class ExecutionPlaces {
   }
 
   async #wait(
-    places: { root: string; temp: string; home: string },
+    preparation: Preparation,
+    places: Places,
     group: ProcessGroup,
     image?: ImageToRun,
   ): Promise<WaitingSandbox & { end(): Promise<void> }> {
@@ -232,8 +245,10 @@ export class ExecutionPlaces {
     await this.#share();
     const generation = shell.generation;
     const begun = () => this.#refillLater();
-    const argv = sandbox.waiting(places, image);
-    const process = await this.#spawner.spawn(argv, group, { withStdin: true });
+    const process =
+      preparation === "copied"
+        ? await this.#copies.spawn(places, group)
+        : await this.#spawner.spawn(sandbox.waiting(places, image), group, { withStdin: true });
     const { stdin = -1 } = process;
     let state: "waiting" | "begun" | "dead" = "waiting";
     const over = () => {
@@ -263,6 +278,18 @@ export class ExecutionPlaces {
     };
   }
 
+  /** Returns whether copies work here; otherwise bubblewrap makes each sandbox. */
+  async #tryOutCopies(): Promise<boolean> {
+    if (this.#machine.sandbox.copies === undefined) return false;
+    try {
+      await this.#tryOut("copied");
+      this.#preparation = "copied";
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Once for each shell: later mounts below the directory become visible in earlier sandboxes. */
   async #share(): Promise<void> {
     const { shell, runDir } = this.#machine;
@@ -282,9 +309,9 @@ export class ExecutionPlaces {
   }
 
   /** Starts a waiting sandbox, mounts a file into it, and checks whether the sandbox sees it. */
-  async #tryOut(): Promise<void> {
+  async #tryOut(preparation: Preparation): Promise<void> {
     const { shell, inputRoots } = this.#machine;
-    const place = await this.#make(true);
+    const place = await this.#make(preparation);
     const root = quoteForShell(join(place.scratch, "root"));
     const enough = new AbortController();
     try {

@@ -17,8 +17,18 @@ export interface StartRequest {
   readonly stderr: string;
   /** The files through which it joins its control groups. */
   readonly groups: readonly string[];
-  /** The first is an absolute path. */
+  /** The sandbox in a copy of which it runs; absent for a program outside. */
+  readonly copyOf?: CopiedSandbox | undefined;
+  /** The first is an absolute path; in a copy, its path there. */
   readonly argv: readonly string[];
+}
+
+/** A sandbox to copy: `struct copy` of `native/sandbox-copy.h`. */
+export interface CopiedSandbox {
+  /** The path of a file of its mount namespace. */
+  readonly namespace: string;
+  /** Directories of this machine, each with its path in the copy. */
+  readonly binds: readonly (readonly [from: string, at: string])[];
 }
 
 interface StartedProgram {
@@ -256,20 +266,21 @@ class OpenStarter {
 
 /** Returns a request as `starter.c` reads it. */
 function encodeStart(id: number, request: StartRequest, variables: readonly string[]): Buffer {
-  const { stdin = "", stdout, stderr, groups, argv } = request;
-  const all = [stdin, stdout, stderr, ...groups, ...argv, ...variables];
+  const { stdin = "", stdout, stderr, groups, copyOf, argv } = request;
+  const copied = copyOf === undefined ? [] : [copyOf.namespace, ...copyOf.binds.flat()];
+  const all = [stdin, stdout, stderr, ...groups, ...copied, ...argv, ...variables];
   const strings = Buffer.from(all.map((each) => `${each}\0`).join(""));
   // Numbers of the next request must be at a multiple of four.
   const size = headBytes + Math.ceil(strings.length / 4) * 4;
   const message = Buffer.alloc(size);
-  for (const [at, number] of [size, id, groups.length, argv.length, variables.length].entries())
-    message.writeUInt32LE(number, 4 * at);
+  const counts = [groups, copied, argv, variables].map(({ length }) => length);
+  for (const [at, number] of [size, id, ...counts].entries()) message.writeUInt32LE(number, 4 * at);
   strings.copy(message, headBytes);
   return message;
 }
 
 /** `struct request`. */
-const headBytes = 20;
+const headBytes = 24;
 
 function isExecutable(path: string): boolean {
   try {

@@ -7,7 +7,7 @@ import type { HelperShell } from "./helper-shell.ts";
 import type { ProcessGroup } from "./limits/limits.ts";
 import { closeQuietly } from "./logs/captured-log.ts";
 import type { FifoPool, NamedPipe, Pipe } from "./logs/fifo-pool.ts";
-import type { ProgramStarter } from "./program-starter.ts";
+import type { CopiedSandbox, ProgramStarter } from "./program-starter.ts";
 
 /** A process whose output has not been read yet. */
 export interface SpawnedProcess {
@@ -23,6 +23,8 @@ export interface SpawnedProcess {
 interface SpawnOptions {
   /** Whether its stdin is a pipe; else it is empty. */
   readonly withStdin?: boolean;
+  /** The sandbox in a copy of which it runs. Only `starter` can copy it, for a group that processes join by files. */
+  readonly copyOf?: CopiedSandbox;
   /** Throws `cancelled`, and spawns nothing, when this is aborted before the pipes exist. */
   readonly stop?: AbortSignal;
 }
@@ -57,6 +59,8 @@ export class ProcessSpawner {
     const [program = "", ...args] =
       groups === undefined ? group.commandLine(commandLine) : commandLine;
     const path = starter?.pathOf(program);
+    if (options.copyOf !== undefined && (starter === undefined || groups === undefined))
+      throw new Fault("unimplemented", "no sandbox can be copied here");
     return starter === undefined || path === undefined
       ? this.#byNode(group.commandLine([...shell.enter, ...commandLine]), options)
       : this.#byStarter(starter, { argv: [path, ...args], groups: groups ?? [] }, options);
@@ -65,7 +69,7 @@ export class ProcessSpawner {
   async #byStarter(
     starter: ProgramStarter,
     what: { readonly argv: readonly string[]; readonly groups: readonly string[] },
-    { withStdin = false, stop }: SpawnOptions,
+    { withStdin = false, copyOf, stop }: SpawnOptions,
   ): Promise<SpawnedProcess> {
     const pipes: NamedPipe[] = [];
     let stdin: number | undefined;
@@ -78,6 +82,7 @@ export class ProcessSpawner {
       if (stop?.aborted === true) throw new Fault("cancelled", "it was stopped before it started");
       const { pid, exited } = await starter.start({
         ...what,
+        copyOf,
         stdin: own?.path,
         stdout: out.path,
         stderr: err.path,

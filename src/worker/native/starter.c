@@ -9,12 +9,15 @@
  * ends, too.
  *
  * A request on standard input: struct request, then strings, each with a final 0: the paths of the pipes for stdin
- * (empty: /dev/null), stdout and stderr; the files of control groups to which "0" is written; the arguments, of which
- * the first is an absolute path; the environment.
+ * (empty: /dev/null), stdout and stderr; the files of control groups to which "0" is written; for a program in a copy of
+ * a sandbox, the file of the sandbox's mount namespace and struct copy's places; the arguments, of which the first is an
+ * absolute path; the environment.
  *
  * A report on standard output: struct report.
  */
 #include "freestanding.h"
+
+#include "sandbox-copy.h"
 
 ENTRY;
 
@@ -22,6 +25,7 @@ struct request {
   u32 size; /* of the whole request, in bytes */
   u32 id;
   u32 groups;
+  u32 copied; /* 0 for a program that is not in a copy of a sandbox */
   u32 arguments;
   u32 variables;
 };
@@ -73,7 +77,8 @@ static int write_to(const char *path, const char *text) {
 }
 
 /* In the new process. */
-__attribute__((noreturn)) static void become(long files[3], char **groups, char **argv, char **envp) {
+__attribute__((noreturn)) static void become(long files[3], char **groups, struct copy copy, char **argv,
+                                              char **envp) {
   enum { SIG_SETMASK = 2 };
   u64 no_signals = 0;
   call(__NR_setsid);
@@ -87,6 +92,7 @@ __attribute__((noreturn)) static void become(long files[3], char **groups, char 
   }
   /* If the machine runs out of memory, the kernel ends jobs before the farm's processes. */
   write_to("/proc/self/oom_score_adj", "1000");
+  if (copy.namespace != 0) enter_copy(copy);
   call(__NR_rt_sigprocmask, SIG_SETMASK, &no_signals, 0, 8);
   call(__NR_execve, argv[0], argv, envp);
   print("grange: ");
@@ -97,17 +103,20 @@ __attribute__((noreturn)) static void become(long files[3], char **groups, char 
 
 static void start_one(struct request *request) {
   struct strings from = {(char *)(request + 1), (char *)request + request->size};
-  u64 count = (u64)request->groups + request->arguments + request->variables;
+  u64 count = (u64)request->groups + request->copied + request->arguments + request->variables;
   /* Each string has a final 0, so there are fewer than bytes. */
   if (count > request->size || request->arguments == 0) leave(1);
-  u64 size = (count + 3) * sizeof(char *);
+  if (request->copied > 2 * most_binds + 1 || (request->copied > 0 && request->copied % 2 == 0)) leave(1);
+  u64 size = (count + 4) * sizeof(char *);
   char **groups = (char **)pages(size);
   if (groups == 0) return tell(FAILED, request->id, 12);
-  char **argv = groups + request->groups + 1;
+  char **copied = groups + request->groups + 1;
+  char **argv = copied + request->copied + 1;
   char **envp = argv + request->arguments + 1;
   char *paths[4];
   if (!next_strings(&from, 3, paths) || !next_strings(&from, request->groups, groups) ||
-      !next_strings(&from, request->arguments, argv) || !next_strings(&from, request->variables, envp))
+      !next_strings(&from, request->copied, copied) || !next_strings(&from, request->arguments, argv) ||
+      !next_strings(&from, request->variables, envp))
     leave(1);
   enum { SIGCHLD = 17 };
   long files[3], failure = 0;
@@ -115,8 +124,10 @@ static void start_one(struct request *request) {
     files[i] = open_pipe(paths[i], i == 0 ? O_RDONLY : O_WRONLY);
     if (files[i] < 0 && failure == 0) failure = files[i];
   }
-  long process = failure == 0 ? call(__NR_clone, SIGCHLD, 0, 0, 0, 0) : failure;
-  if (process == 0) become(files, groups, argv, envp);
+  struct copy copy = {copied[0], request->copied / 2, copied + 1};
+  u64 flags = SIGCHLD | (copy.namespace == 0 ? 0 : CLONE_NEWPID);
+  long process = failure == 0 ? call(__NR_clone, flags, 0, 0, 0, 0) : failure;
+  if (process == 0) become(files, groups, copy, argv, envp);
   for (int i = 0; i < 3; i++)
     if (files[i] >= 0) call(__NR_close, files[i]);
   call(__NR_munmap, groups, size);

@@ -71,10 +71,21 @@ export interface Sandbox {
   waiting?(places: Places, image?: ImageOfCommand): string[];
   /** Returns a command as the waiting program reads it. */
   encodeWaiting?(command: WaitingCommand, image?: ImageOfCommand): Buffer;
+  /** Absent where `starter` cannot copy its sandboxes. */
+  readonly copies?: SandboxCopies | undefined;
   /** Whether the processes are in a pid namespace, whose end ends all of them. */
   readonly ownPids: boolean;
   /** Whether /proc shows the job's processes only. */
   readonly ownProc: boolean;
+}
+
+/** What is needed for copies of one sandbox on the root file system of the machine: see `native/sandbox-copy.h`. */
+interface SandboxCopies {
+  readonly view: readonly ViewStep[];
+  /** The program that waits in a copy on stdin for a command of `encodeWaiting`. */
+  readonly waiter: readonly string[];
+  /** Returns the directories of a job, each with its path in a copy. */
+  binds(places: Places): readonly (readonly [from: string, at: string])[];
 }
 
 export interface Places {

@@ -78,11 +78,15 @@ function bubblewrapSandbox(
           ...become(image, { network: false }),
           [...(image?.programs.command("sh") ?? ["/bin/sh"]), "-s"],
         ];
-  const places = ({ root, temp, home }: Places) => [
-    ["--bind", temp, fixedPlaces.temp],
-    ["--bind", home, fixedPlaces.home],
-    ["--bind", root, fixedPlaces.root],
-  ];
+  const binds = ({ root, temp, home }: Places) =>
+    [
+      [temp, fixedPlaces.temp],
+      [home, fixedPlaces.home],
+      [root, fixedPlaces.root],
+    ] as const;
+  const places = (at: Places) => binds(at).map((each) => ["--bind", ...each]);
+  // Only root can join the namespaces of the original, and only with its own /proc is nothing shared.
+  const canBeCopied = proc === "own" && jobOwner !== undefined && ownWaiter !== undefined;
   return {
     kind: "bubblewrap",
     isolates: true,
@@ -111,6 +115,7 @@ function bubblewrapSandbox(
         ),
       ].flat();
     },
+    copies: canBeCopied ? { view, waiter: ownWaiter({ asJobOwner: true }), binds } : undefined,
     waiting: (at, image) =>
       [
         [...begin(image), "--unshare-net"],
