@@ -1,4 +1,12 @@
 import { z } from "zod";
+import {
+  enumColumn,
+  IndexColumn,
+  NullableNumberColumn,
+  NumberColumn,
+  nullableEnumColumn,
+  StringColumn,
+} from "#core/column.ts";
 import { RunOutcome } from "./run-outcome.ts";
 
 /**
@@ -15,7 +23,6 @@ export type GapCause = z.infer<typeof GapCause>;
 export const defaultTimelineMinutes = 60;
 
 const Ms = z.number();
-const Index = z.number().int().nonnegative();
 
 /**
  * `GET /workers/timeline`: runs and gaps of all workers in a period, in columns: the n-th values of all columns belong
@@ -41,25 +48,25 @@ export const WorkerTimeline = z
       }),
     ),
     /** What runs are for: a job, or the mnemonic and target of a build's action. */
-    labels: z.array(z.string()),
+    labels: StringColumn,
     runs: z.object({
-      execution: z.array(z.string()),
-      worker: z.array(Index),
-      lane: z.array(Index),
-      label: z.array(Index),
-      leasedMs: z.array(Ms),
+      execution: StringColumn,
+      worker: IndexColumn,
+      lane: IndexColumn,
+      label: IndexColumn,
+      leasedMs: NumberColumn,
       /** From then on it executed; before, the worker waited for its inputs. Null: it never began. */
-      startedMs: z.array(Ms.nullable()),
-      endedMs: z.array(Ms),
+      startedMs: NullableNumberColumn,
+      endedMs: NumberColumn,
       /** Null: it is not over. */
-      outcome: z.array(RunOutcome.nullable()),
+      outcome: nullableEnumColumn(RunOutcome),
     }),
     gaps: z.object({
-      worker: z.array(Index),
-      lane: z.array(Index),
-      fromMs: z.array(Ms),
-      toMs: z.array(Ms),
-      cause: z.array(GapCause),
+      worker: IndexColumn,
+      lane: IndexColumn,
+      fromMs: NumberColumn,
+      toMs: NumberColumn,
+      cause: enumColumn(GapCause),
     }),
   })
   .meta({ id: "WorkerTimeline" });

@@ -52,29 +52,32 @@ export function layOutTimeline(
   runs: readonly PositionedRun[],
 ): LaidOut {
   const lanes = runs.map(() => 0);
-  const byWorker = new Map<string, (PositionedRun & { readonly index: number })[]>();
+  const byWorker = new Map<string, { readonly run: PositionedRun; readonly index: number }[]>();
   for (const [index, run] of runs.entries()) {
     const known = byWorker.get(run.worker);
-    if (known === undefined) byWorker.set(run.worker, [{ ...run, index }]);
-    else known.push({ ...run, index });
+    if (known === undefined) byWorker.set(run.worker, [{ run, index }]);
+    else known.push({ run, index });
   }
   const gaps: Gap[] = [];
   const counts = workers.map((worker) => {
-    const own = (byWorker.get(worker.name) ?? []).toSorted((a, b) => a.leasedAt - b.leasedAt);
+    const inOrder = (byWorker.get(worker.name) ?? []).toSorted(
+      (a, b) => a.run.leasedAt - b.run.leasedAt,
+    );
+    const own = inOrder.map(({ run }) => run);
     const busy: Period[][] = Array.from({ length: Math.max(1, worker.slots) }, () => []);
-    for (const run of own) {
+    for (const { run, index } of inOrder) {
       const free = busy.findIndex((lane) => (lane.at(-1)?.to ?? 0) <= run.leasedAt);
       // A worker that had more slots earlier, or whose clock differs.
       const lane = free === -1 ? busy.push([]) - 1 : free;
       busy[lane]?.push({ from: run.leasedAt, to: run.endedAt });
-      lanes[run.index] = lane;
+      lanes[index] = lane;
     }
     const first = Math.min(worker.registeredAt, own[0]?.leasedAt ?? Number.POSITIVE_INFINITY);
     const present = { from: Math.max(period.from, first), to: period.to };
     const causes = [
       { cause: "lost" as const, periods: lostPeriods(worker, own, period) },
       { cause: "draining" as const, periods: worker.drained },
-    ];
+    ].filter(({ periods }) => periods.length > 0);
     for (const [lane, taken] of busy.entries()) {
       for (const free of between(taken, present)) {
         for (const part of partsOf(free, causes)) gaps.push({ worker: worker.name, lane, ...part });
@@ -126,6 +129,8 @@ function partsOf(
   free: Period,
   causes: readonly { readonly cause: Cause; readonly periods: readonly Period[] }[],
 ): (Period & { readonly cause: Cause })[] {
+  // Nearly always, and there are as many gaps as runs.
+  if (causes.length === 0) return [{ from: free.from, to: free.to, cause: "no work" }];
   const bounds = causes
     .flatMap(({ periods }) => periods.flatMap(({ from, to }) => [from, to]))
     .filter((time) => time > free.from && time < free.to);

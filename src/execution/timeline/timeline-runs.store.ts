@@ -1,4 +1,10 @@
 import { z } from "zod";
+import {
+  NullableNumberColumn,
+  NumberColumn,
+  nullableEnumColumn,
+  StringColumn,
+} from "#core/column.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId, Outcome } from "../execution.ts";
@@ -16,17 +22,15 @@ export interface TimelineRun {
   readonly outcome: Outcome | null;
 }
 
-const Time = z.number();
-
 /** All runs in one row, column by column: the n-th values of all columns belong together. */
 const Columns = z.object({
   execution: z.array(ExecutionId),
-  invocation: z.array(z.string()),
-  worker: z.array(z.string()),
-  leasedAt: z.array(Time),
-  startedAt: z.array(Time.nullable()),
-  finishedAt: z.array(Time.nullable()),
-  outcome: z.array(Outcome.nullable()),
+  invocation: StringColumn,
+  worker: StringColumn,
+  leasedAt: NumberColumn,
+  startedAt: NullableNumberColumn,
+  finishedAt: NullableNumberColumn,
+  outcome: nullableEnumColumn(Outcome),
 });
 
 /**
