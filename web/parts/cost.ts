@@ -1,8 +1,9 @@
+import { numberText } from "./number-text.ts";
 /** Formats a cost in the farm's unit with its significant digits. */
 export function costText(cost: number): string {
   const size = Math.abs(cost);
   if (size === 0) return "0";
-  if (size >= 99.95) return Math.round(cost).toLocaleString("en");
+  if (size >= 99.95) return numberText(Math.round(cost));
   if (size >= 9.995) return cost.toFixed(1);
   return size >= 0.01 ? cost.toFixed(2) : cost.toExponential(0);
 }

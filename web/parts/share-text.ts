@@ -1,3 +1,4 @@
+import { numberText } from "./number-text.ts";
 /** Formats 0.934 as `93 %`; never rounded up to 100 %. */
 export function shareText(part: number, whole: number): string {
   if (whole === 0) return "–";
@@ -8,4 +9,4 @@ export function shareText(part: number, whole: number): string {
 }
 
 export const countText = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  `${numberText(count)} ${count === 1 ? one : many}`;

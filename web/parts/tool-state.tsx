@@ -1,5 +1,6 @@
 import type { InvocationActionState, InvocationCounts, InvocationState } from "#api/invocation.ts";
 import type { TargetState } from "#api/invocation-targets.ts";
+import { numberText } from "./number-text.ts";
 
 type State = InvocationState | InvocationActionState | TargetState;
 
@@ -63,7 +64,7 @@ export function countsText(counts: InvocationCounts): string {
     state === "succeeded" ? "executed" : toolStateWords[state];
   return order
     .filter((state) => countOf(counts, state) > 0)
-    .map((state) => `${countOf(counts, state).toLocaleString("en")} ${labelOf(state)}`)
+    .map((state) => `${numberText(countOf(counts, state))} ${labelOf(state)}`)
     .join(", ");
 }
 

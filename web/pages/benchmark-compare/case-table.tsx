@@ -4,6 +4,7 @@ import type { CaseComparison, Comparison } from "#api/benchmark-comparison.ts";
 import type { Metric } from "#core/benchmark-metric.ts";
 import { caseKey } from "#core/test-case.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
+import { numberText } from "../../parts/number-text.ts";
 import type { CompareSearch } from "../benchmarks/search.ts";
 import { CaseCells } from "./case-cells.tsx";
 import { CaseDetail } from "./case-detail.tsx";
@@ -138,7 +139,7 @@ function Nothing({ comparison: { cases }, search }: Pick<Props, "comparison" | "
       {cases.length === 0
         ? "No case has figures of both artifacts."
         : search.all === undefined && search.only === undefined
-          ? `None of the ${cases.length.toLocaleString("en")} cases that match the other filters has a relevant change${undecided === 0 ? "" : `; ${undecided} are undecided`}. Select “also irrelevant changes” to see them.`
+          ? `None of the ${numberText(cases.length)} cases that match the other filters has a relevant change${undecided === 0 ? "" : `; ${undecided} are undecided`}. Select “also irrelevant changes” to see them.`
           : "No case matches the filters."}
     </p>
   );

@@ -1,6 +1,7 @@
 import { useRef } from "react";
 import { type Comparison, Verdict } from "#api/benchmark-comparison.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { Choose } from "../benchmarks/choose.tsx";
 import { type CompareSearch, facets } from "../benchmarks/search.ts";
@@ -83,7 +84,7 @@ export function CompareFilters({ comparison, search, shown, onChange }: Props) {
         onChange={(find) => onChange({ find: find || undefined })}
       />
       <span className="faint number" aria-live="polite">
-        {shown.toLocaleString("en")} of {cases.length.toLocaleString("en")} cases
+        {numberText(shown)} of {numberText(cases.length)} cases
       </span>
       {isNarrowed ? (
         <button type="button" className="quiet" onClick={() => onChange(nothing)}>

@@ -12,6 +12,7 @@ import { SmallChart } from "./small-chart.tsx";
 import "../benchmarks/benchmarks.css";
 import "../benchmark-series/series.css";
 import "./graphs.css";
+import { numberText } from "../../parts/number-text.ts";
 
 /** All series of a suite along the main line, as small charts. */
 export function GraphsPage() {
@@ -61,7 +62,7 @@ export function GraphsPage() {
           <p className="faint" aria-live="polite">
             {charts.length === 0
               ? "There are no figures for this choice."
-              : `${data.series.length.toLocaleString("en")} series of ${data.artifacts.length.toLocaleString("en")} artifacts${data.leftOut === 0 ? "" : `; ${data.leftOut.toLocaleString("en")} more are not shown: select fewer`}. Click a point to compare it with the artifact before. Drag to zoom in.`}
+              : `${numberText(data.series.length)} series of ${numberText(data.artifacts.length)} artifacts${data.leftOut === 0 ? "" : `; ${numberText(data.leftOut)} more are not shown: select fewer`}. Click a point to compare it with the artifact before. Drag to zoom in.`}
           </p>
           <ul className="chart-grid" aria-busy={isPlaceholderData}>
             {charts.map((chart) => (

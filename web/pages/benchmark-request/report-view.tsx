@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { Report } from "#api/benchmark-comparison.ts";
 import { caseKey } from "#core/test-case.ts";
 import { Copyable } from "../../parts/copy.tsx";
+import { numberText } from "../../parts/number-text.ts";
 import { Ago } from "../../parts/times.tsx";
 import { BrokenList, MissingList } from "../benchmark-compare/broken-list.tsx";
 import { SummaryRows } from "../benchmark-compare/summary-table.tsx";
@@ -75,7 +76,7 @@ export function ReportView({ report }: { readonly report: Report }) {
       )}
       {changes.length <= shownAtOnce ? null : (
         <p className="faint">
-          The largest {shownAtOnce} of {changes.length.toLocaleString("en")};{" "}
+          The largest {shownAtOnce} of {numberText(changes.length)};{" "}
           <Link to="/benchmarks/compare" search={{ suite, before, after }}>
             all of them
           </Link>

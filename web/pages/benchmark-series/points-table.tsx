@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Series } from "#api/benchmark-history.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { changeText, valueText } from "../benchmarks/figure-text.ts";
 import { artifactBefore, type Point } from "./series-points.ts";
 
@@ -16,7 +17,7 @@ export function PointsTable(props: { readonly series: Series; readonly points: r
   return (
     <section aria-label="Points">
       <h2>
-        Figures <span className="faint">{points.length.toLocaleString("en")}</span>
+        Figures <span className="faint">{numberText(points.length)}</span>
       </h2>
       <div className="table-box" tabIndex={0} role="region" aria-label="Figures">
         <table className="figures">

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { CollectorView } from "#api/collector.ts";
 import { durationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { collectorStates, jobWords } from "./request-words.ts";
 import { StateSign } from "./state-mark.tsx";
@@ -80,7 +81,7 @@ export function CollectorFacts({ of }: { readonly of: CollectorView }) {
             <dt>Self-test</dt>
             <dd className={selfTest.passed ? "" : "problem"}>
               {selfTest.passed ? "passed" : "failed"}: {selfTest.alarms} false alarms in{" "}
-              {selfTest.comparisons.toLocaleString("en")}, <Ago time={selfTest.at} />
+              {numberText(selfTest.comparisons)}, <Ago time={selfTest.at} />
             </dd>
           </>
         )}

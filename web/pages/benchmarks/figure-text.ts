@@ -1,4 +1,5 @@
 import type { Metric } from "#core/benchmark-metric.ts";
+import { numberText } from "../../parts/number-text.ts";
 
 const decimal = [
   [1e12, "T"],
@@ -12,7 +13,7 @@ export function valueText(value: number, unit: Metric["unit"]): string {
   switch (unit) {
     case "count":
       return Math.abs(value) < 1e9 && Number.isInteger(value)
-        ? value.toLocaleString("en")
+        ? numberText(value)
         : scaled(value, "");
     case "instructions":
       return scaled(value, "");
@@ -52,7 +53,7 @@ export function percentText(part: number): string {
   const percent = part * 100;
   if (percent === 0) return "0 %";
   if (percent < 0.01) return `${percent.toLocaleString("en", { maximumSignificantDigits: 1 })} %`;
-  if (percent >= 1_000) return `${Math.round(percent).toLocaleString("en")} %`;
+  if (percent >= 1_000) return `${numberText(Math.round(percent))} %`;
   return `${percent.toFixed(percent >= 100 ? 0 : percent >= 10 ? 1 : 2)} %`;
 }
 

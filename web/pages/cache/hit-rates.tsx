@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { CacheUseAnswer } from "#api/cache-use.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { PeriodBars } from "../../parts/period-bars.tsx";
 import { countText, shareText } from "../../parts/share-text.ts";
 import { foldKinds, type UseOfKind } from "./fold-kinds.ts";
@@ -43,9 +44,9 @@ export function HitRates(props: {
                 <td>
                   <strong>{shareText(of.hits, of.hits + of.misses)}</strong>
                 </td>
-                <td>{(of.hits + of.misses).toLocaleString("en")}</td>
-                <td>{of.hits.toLocaleString("en")}</td>
-                <td>{of.misses.toLocaleString("en")}</td>
+                <td>{numberText(of.hits + of.misses)}</td>
+                <td>{numberText(of.hits)}</td>
+                <td>{numberText(of.misses)}</td>
                 <td className="rate-over-time">
                   <RateBars of={of} periodMs={use.periodMs} />
                 </td>
@@ -105,7 +106,7 @@ function PeriodsTable(props: { readonly kinds: readonly UseOfKind[]; readonly pe
                   return (
                     <td key={of.kind}>
                       {shareText(hits, hits + misses)}{" "}
-                      <span className="faint">of {(hits + misses).toLocaleString("en")}</span>
+                      <span className="faint">of {numberText(hits + misses)}</span>
                     </td>
                   );
                 })}

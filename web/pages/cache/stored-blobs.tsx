@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { StoreContents } from "#api/store-contents.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import { wholeDurationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { countText, shareText } from "../../parts/share-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
@@ -89,7 +90,7 @@ function ProjectsTable({ contents }: { readonly contents: StoreContents }) {
               </th>
               <td>{memorySizeText(bytes)}</td>
               <td>{shareText(bytes, all)}</td>
-              <td>{blobs.toLocaleString("en")}</td>
+              <td>{numberText(blobs)}</td>
               {idleClassesMs.map((from, n) => (
                 <td key={from}>{memorySizeText(idleBytes[n] ?? 0)}</td>
               ))}

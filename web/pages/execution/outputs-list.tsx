@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ExecutionOutput } from "#api/execution.ts";
 import { bytesText } from "../../parts/bytes.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { blobUrl } from "../invocation/blob-links.tsx";
 import { treeQuery } from "./load.ts";
@@ -26,7 +27,7 @@ export function OutputsList(props: {
           <OutputLine key={output.path} project={project} output={output} />
         ))}
       </ul>
-      {left > 0 ? <p className="faint">{left.toLocaleString("en")} more are not shown.</p> : null}
+      {left > 0 ? <p className="faint">{numberText(left)} more are not shown.</p> : null}
     </>
   );
 }
@@ -90,7 +91,7 @@ function DirectoryLine(props: {
         <summary>
           {path === "" ? "." : shownText(path)}/
           {data === undefined ? null : (
-            <span className="faint number"> {data.count.toLocaleString("en")} entries</span>
+            <span className="faint number"> {numberText(data.count)} entries</span>
           )}
         </summary>
         {error === null ? null : <p className="problem">{error.message}</p>}
@@ -114,7 +115,7 @@ function DirectoryLine(props: {
         </ul>
         {data !== undefined && data.count > data.entries.length ? (
           <p className="faint">
-            {(data.count - data.entries.length).toLocaleString("en")} more are not shown.
+            {numberText(data.count - data.entries.length)} more are not shown.
           </p>
         ) : null}
       </details>

@@ -8,6 +8,7 @@ import { Ago } from "../../parts/times.tsx";
 import { flakyQuery } from "./load.ts";
 import { defaultDays, type FlakySearch, periods } from "./search.ts";
 import "./flaky.css";
+import { numberText } from "../../parts/number-text.ts";
 
 /** Jobs and actions of which one and the same had different outcomes. */
 export function FlakyPage() {
@@ -96,8 +97,8 @@ function Entries({ entries }: { readonly entries: readonly FlakyEntry[] }) {
               <td>
                 <Interval of={entry} />
               </td>
-              <td className="number">{entry.failures.toLocaleString("en")}</td>
-              <td className="number">{entry.runs.toLocaleString("en")}</td>
+              <td className="number">{numberText(entry.failures)}</td>
+              <td className="number">{numberText(entry.runs)}</td>
               <td className="flaky-examples">
                 <ul>
                   {entry.examples.map((example) => (

@@ -16,6 +16,7 @@ import { RequestedList } from "./requested-list.tsx";
 import { UsedIndexes } from "./used-indexes.tsx";
 import "../times/times.css";
 import "../granary/granary.css";
+import { numberText } from "../../parts/number-text.ts";
 
 /** The sources of one build's results, and why it had to wait for some. */
 export function GranaryBuildPage() {
@@ -84,7 +85,7 @@ function Figures({ build }: { readonly build: GranaryBuildReport }) {
   const requested = requestedIn(counts);
   const facts: readonly (readonly [string, string])[] = [
     ["Requests", countText(requested, "result")],
-    ["Hits", `${hitsIn(counts).toLocaleString("en")}, ${shareText(hitsIn(counts), requested)}`],
+    ["Hits", `${numberText(hitsIn(counts))}, ${shareText(hitsIn(counts), requested)}`],
     [
       "Work saved",
       `${durationText(build.savedMs)}, as far as known; the times of parallel steps are added`,

@@ -5,6 +5,7 @@ import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import type { GranaryBuildSearch } from "../granary/search.ts";
@@ -52,7 +53,7 @@ export function RequestedList({ build }: { readonly build: GranaryBuildReport })
               title={sourceSentences[source]}
               onClick={() => change({ source: search.source === source ? undefined : source })}
             >
-              {sourceWords[source]} {build.counts[source].toLocaleString("en")}
+              {sourceWords[source]} {numberText(build.counts[source])}
             </button>
           ))}
         </div>
@@ -75,7 +76,7 @@ export function RequestedList({ build }: { readonly build: GranaryBuildReport })
                   change({ because: search.because === because ? undefined : because })
                 }
               >
-                {count.toLocaleString("en")} × {lateReasonTexts[because]}
+                {numberText(count)} × {lateReasonTexts[because]}
               </button>{" "}
               <span className="faint">{becauseAdvice[because]}</span>
             </li>

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { GranaryBuildReport } from "#api/granary.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { countText, indexWords } from "../granary/words.ts";
 
 /** The indexes by which the granary predicted the build's requests. */
@@ -30,7 +31,7 @@ export function UsedIndexes({ build }: { readonly build: GranaryBuildReport }) {
               {countText(index.entries, "result")}
               {(index.dropped ?? 0) === 0
                 ? ""
-                : `, ${(index.dropped ?? 0).toLocaleString("en")} of them with inputs that have changed since`}
+                : `, ${numberText(index.dropped ?? 0)} of them with inputs that have changed since`}
               {index.complete ? "" : "; from a build that may not have requested everything"}
             </li>
           ))}

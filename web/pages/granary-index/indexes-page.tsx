@@ -9,6 +9,7 @@ import { Ago } from "../../parts/times.tsx";
 import { GranaryHead } from "../granary/granary-head.tsx";
 import { indexesQuery } from "../granary/load.ts";
 import "../granary/granary.css";
+import { numberText } from "../../parts/number-text.ts";
 
 /** Commits with known requests of their builds. */
 export function CommitIndexesPage() {
@@ -68,9 +69,9 @@ function IndexTable({ indexes }: { readonly indexes: readonly CommitIndexSummary
               <td>
                 <code title={index.environment}>{index.environment.slice(0, 12)}</code>
               </td>
-              <td>{index.entries.toLocaleString("en")}</td>
+              <td>{numberText(index.entries)}</td>
               <td>{bytesText(index.bytes)}</td>
-              <td>{index.builds.toLocaleString("en")}</td>
+              <td>{numberText(index.builds)}</td>
               <td>{index.complete ? "yes" : "not known"}</td>
               <td>
                 <Ago time={index.updatedAt} />

@@ -13,6 +13,7 @@ import { indexQuery } from "../granary/load.ts";
 import { countText } from "../granary/words.ts";
 import { shortKey } from "../granary-build/requested-list.tsx";
 import "../granary/granary.css";
+import { numberText } from "../../parts/number-text.ts";
 
 /** The requests of builds of one commit, in their order. */
 export function CommitIndexPage() {
@@ -31,7 +32,7 @@ export function CommitIndexPage() {
       {index === undefined ? null : <Facts index={index} />}
       {gone === 0 ? null : (
         <p>
-          {countText(gone, "result")} of the {results.length.toLocaleString("en")} below{" "}
+          {countText(gone, "result")} of the {numberText(results.length)} below{" "}
           {gone === 1 ? "is" : "are"} deleted: the store needed the space, or the result was
           replaced. A build makes them again.
         </p>
@@ -103,7 +104,7 @@ function Results({ of }: { readonly of: Answer["results"] }) {
               </th>
               <td>{durationText(result.firstMs)}</td>
               <td>{bytesText(result.bytes)}</td>
-              <td>{result.blobs.toLocaleString("en")}</td>
+              <td>{numberText(result.blobs)}</td>
               <td>{result.savedMs === null ? "–" : durationText(result.savedMs)}</td>
               <td>{result.here ? "yes" : <strong className="is-failed">deleted</strong>}</td>
             </tr>

@@ -1,6 +1,7 @@
 import type { SavingsOfDay } from "#api/granary.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { durationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { countText, shareText } from "./words.ts";
 
 const height = 80;
@@ -15,7 +16,7 @@ export function SavingsChart({ days }: { readonly days: readonly SavingsOfDay[] 
   const width = Math.max(leastWidth, days.length * (barWidth + gap) - gap);
   const hits = days.reduce((sum, day) => sum + day.hits, 0);
   const asked = days.reduce((sum, day) => sum + day.asked, 0);
-  const label = `Requests of builds in ${countText(days.length, "day")}: ${shareText(hits, asked)} of ${asked.toLocaleString("en")} results were hits`;
+  const label = `Requests of builds in ${countText(days.length, "day")}: ${shareText(hits, asked)} of ${numberText(asked)} results were hits`;
   return (
     <figure className="savings">
       <svg
@@ -99,8 +100,8 @@ function DaysTable({ days }: { readonly days: readonly SavingsOfDay[] }) {
           {days.toReversed().map((day) => (
             <tr key={day.day}>
               <th scope="row">{day.day}</th>
-              <td>{day.builds.toLocaleString("en")}</td>
-              <td>{day.asked.toLocaleString("en")}</td>
+              <td>{numberText(day.builds)}</td>
+              <td>{numberText(day.asked)}</td>
               <td>{shareText(day.hits, day.asked)}</td>
               <td>{shareText(day.prefetched, day.hits)}</td>
               <td>{durationText(day.savedMs)}</td>

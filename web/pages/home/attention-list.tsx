@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { AttentionItem } from "#api/overview.ts";
 import { bytesText } from "../../parts/bytes.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { Ago } from "../../parts/times.tsx";
@@ -201,5 +202,5 @@ function Sentence({ children, more }: { children: ReactNode; more: ReactNode }) 
 }
 
 function counted(count: number, one: string, many: string): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  return `${numberText(count)} ${count === 1 ? one : many}`;
 }

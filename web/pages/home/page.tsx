@@ -13,6 +13,7 @@ import { usePageTitle } from "../../parts/page-title.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { FarmAccess } from "./farm-access.tsx";
 import "./home.css";
+import { numberText } from "../../parts/number-text.ts";
 import { overviewQuery } from "./load.ts";
 
 /** A graph of many jobs changes many times a second; the page is read again at most this often. */
@@ -114,7 +115,7 @@ function FarmFigures({ farm }: { farm: Overview["farm"] }) {
     <dl className="figures">
       <Figure label="Workers" value={String(workers)} to="/workers" />
       <Figure label="Slots busy" value={`${busySlots} of ${slots}`} to="/workers" />
-      <Figure label="Queued" value={queued.toLocaleString("en")} to="/times" />
+      <Figure label="Queued" value={numberText(queued)} to="/times" />
       {rate === undefined ? null : (
         <>
           <Figure label="Granary hits, 7 days" value={`${rate} %`} to="/granary" />

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { durationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { ToolStateIcon, toolStateWords } from "../../parts/tool-state.tsx";
 import { type InvocationAddress, testsQuery } from "./load.ts";
@@ -18,7 +19,7 @@ export function ActionTests({ invocation, label, count }: Props) {
   return (
     <details className="target-more" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {count.toLocaleString("en")} test {count === 1 ? "action" : "actions"}
+        {numberText(count)} test {count === 1 ? "action" : "actions"}
       </summary>
       {isOpen ? <Attempts invocation={invocation} label={label} /> : null}
     </details>
@@ -83,8 +84,8 @@ function Attempts({ invocation, label }: Omit<Props, "count">) {
       )}
       {unreadable === 0 ? null : (
         <p className="faint">
-          {unreadable.toLocaleString("en")} more {unreadable === 1 ? "action is" : "actions are"}{" "}
-          not listed: the commands, which name the shards, are no longer in the store.
+          {numberText(unreadable)} more {unreadable === 1 ? "action is" : "actions are"} not listed:
+          the commands, which name the shards, are no longer in the store.
         </p>
       )}
       {isCut ? <p className="faint">Only the first 500 actions were read.</p> : null}

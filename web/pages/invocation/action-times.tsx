@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { BuildTiming } from "#api/build-timing.ts";
 import type { InvocationDetail } from "#api/invocation.ts";
 import { durationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { timingQuery } from "./load.ts";
 
@@ -48,9 +49,9 @@ function Mnemonics({ timing }: { readonly timing: BuildTiming }) {
             {timing.mnemonics.map((row) => (
               <tr key={row.mnemonic}>
                 <th scope="row">{row.mnemonic === "" ? "no name" : shownText(row.mnemonic)}</th>
-                <td>{row.executed.toLocaleString("en")}</td>
-                <td>{row.failed.toLocaleString("en")}</td>
-                <td>{row.cached.toLocaleString("en")}</td>
+                <td>{numberText(row.executed)}</td>
+                <td>{numberText(row.failed)}</td>
+                <td>{numberText(row.cached)}</td>
                 <td>{durationText(row.ranMs)}</td>
                 <td>{durationText(row.longestMs)}</td>
                 <td>{durationText(row.waitedMs)}</td>
@@ -81,7 +82,7 @@ function Workers({ timing }: { readonly timing: BuildTiming }) {
             {timing.workers.map(({ worker, executed, ranMs }) => (
               <tr key={worker}>
                 <th scope="row">{shownText(worker)}</th>
-                <td>{executed.toLocaleString("en")}</td>
+                <td>{numberText(executed)}</td>
                 <td>{durationText(ranMs)}</td>
               </tr>
             ))}
@@ -98,9 +99,9 @@ function Chain({ timing: { chain, chainLength, wallMs } }: { readonly timing: Bu
     <section aria-label="Longest chain">
       <h2>Longest chain</h2>
       <p className="faint">
-        {chainLength.toLocaleString("en")} {chainLength === 1 ? "action" : "actions"} one after the
-        other, of {durationText(wallMs)} in all. The farm does not know which action needs which:
-        each is the one that ended last before the next was requested.
+        {numberText(chainLength)} {chainLength === 1 ? "action" : "actions"} one after the other, of{" "}
+        {durationText(wallMs)} in all. The farm does not know which action needs which: each is the
+        one that ended last before the next was requested.
         {chain.length < chainLength ? ` The last ${chain.length} are shown.` : ""}
       </p>
       <div className="table-box">

@@ -4,6 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
 import type { InvocationAction, InvocationActionState, InvocationDetail } from "#api/invocation.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { Elapsed } from "../../parts/times.tsx";
@@ -91,7 +92,7 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
             aria-pressed={state === undefined}
             onClick={() => onState(undefined)}
           >
-            all {actionsIn(counts).toLocaleString("en")}
+            all {numberText(actionsIn(counts))}
           </button>
           {states.filter(isOffered).map((each) => (
             <button
@@ -102,13 +103,13 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
               onClick={() => onState(state === each ? undefined : each)}
             >
               {each === "succeeded" ? "executed" : toolStateWords[each]}{" "}
-              <span className="number">{countOf(counts, each).toLocaleString("en")}</span>
+              <span className="number">{numberText(countOf(counts, each))}</span>
             </button>
           ))}
         </div>
         {canFold ? (
           <button type="button" aria-pressed={!isFolded} onClick={() => props.onFold(!isFolded)}>
-            {isFolded ? "Show" : "Fold"} {counts.hits.toLocaleString("en")} from the cache
+            {isFolded ? "Show" : "Fold"} {numberText(counts.hits)} from the cache
           </button>
         ) : null}
         <span className="grow" />

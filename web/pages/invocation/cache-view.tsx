@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { InvocationDetail } from "#api/invocation.ts";
 import type { InvocationMiss } from "#api/invocation-misses.ts";
 import { WhatChanged } from "../../parts/compared-actions.tsx";
+import { numberText } from "../../parts/number-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { missesQuery } from "./load.ts";
 
@@ -23,7 +24,7 @@ export function CacheView({ invocation }: { readonly invocation: InvocationDetai
             {all === 0 ? "–" : `${Math.floor((100 * hits) / all)} %`}
             <span className="faint">
               {" "}
-              {hits.toLocaleString("en")} of {all.toLocaleString("en")} actions were in the cache
+              {numberText(hits)} of {numberText(all)} actions were in the cache
             </span>
           </dd>
         </div>

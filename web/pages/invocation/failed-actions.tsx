@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { InvocationAction, InvocationDetail } from "#api/invocation.ts";
 import { FailureOfExecution } from "../../parts/execution-failure.tsx";
+import { numberText } from "../../parts/number-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { ToolStateIcon } from "../../parts/tool-state.tsx";
 import { actionsQuery } from "./load.ts";
@@ -25,7 +26,7 @@ export function FailedActions({ invocation }: { invocation: InvocationDetail }) 
           isFirst={index === 0}
         />
       ))}
-      {more > 0 ? <p className="faint">{more.toLocaleString("en")} more failed.</p> : null}
+      {more > 0 ? <p className="faint">{numberText(more)} more failed.</p> : null}
     </section>
   );
 }

@@ -6,6 +6,7 @@ import type { InvocationTargets, TargetOfInvocation } from "#api/invocation-targ
 import { durationText } from "../../parts/duration.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
+import { numberText } from "../../parts/number-text.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { ToolStateIcon, toolStateWords } from "../../parts/tool-state.tsx";
@@ -226,9 +227,9 @@ function nameOf({ aspect, label }: Pick<TargetOfInvocation, "aspect" | "label">)
 /** Counts its actions: `3 executed, 12 from the cache`. */
 function actionsText({ executed, hits, failed }: TargetOfInvocation): string {
   return [
-    executed > 0 ? `${executed.toLocaleString("en")} executed` : "",
-    failed > 0 ? `${failed.toLocaleString("en")} failed` : "",
-    hits > 0 ? `${hits.toLocaleString("en")} from the cache` : "",
+    executed > 0 ? `${numberText(executed)} executed` : "",
+    failed > 0 ? `${numberText(failed)} failed` : "",
+    hits > 0 ? `${numberText(hits)} from the cache` : "",
   ]
     .filter((part) => part !== "")
     .join(", ");
@@ -243,4 +244,4 @@ function statusClass(status: string): string {
 const wordsOf = (status: string) => status.toLowerCase().replaceAll("_", " ");
 
 const countText = (count: number, thing: string) =>
-  `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
+  `${numberText(count)} ${thing}${count === 1 ? "" : "s"}`;

@@ -2,6 +2,7 @@ import { lazy, type ReactNode, Suspense } from "react";
 import type { InvocationDetail } from "#api/invocation.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { durationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { actionsIn } from "../../parts/tool-state.tsx";
 import { BlobLinks } from "./blob-links.tsx";
@@ -26,7 +27,7 @@ export function TimingView({ invocation }: { invocation: InvocationDetail }) {
           {actions === 0 ? "–" : `${Math.floor((100 * counts.hits) / actions)} %`}
           <span className="faint">
             {" "}
-            {counts.hits.toLocaleString("en")} of {actions.toLocaleString("en")}
+            {numberText(counts.hits)} of {numberText(actions)}
           </span>
         </Fact>
         {actions === 0 ? null : (
@@ -88,7 +89,7 @@ function wordsOf(name: string): string {
 function figureText(name: string, value: number): string {
   if (/ms$/i.test(name)) return durationText(value);
   if (/bytes$/i.test(name)) return bytesText(value);
-  return value.toLocaleString("en");
+  return numberText(value);
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

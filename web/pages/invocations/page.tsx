@@ -15,6 +15,7 @@ import { invocationsQuery } from "./load.ts";
 import type { InvocationsSearch } from "./search.ts";
 import { askerOf, isFound, titleOf } from "./show-invocation.ts";
 import "./invocations.css";
+import { numberText } from "../../parts/number-text.ts";
 
 export function InvocationsPage() {
   const search = useSearch({ from: "/invocations" });
@@ -134,7 +135,7 @@ function InvocationRow(props: {
       </span>
       <ActionCountsBar counts={counts} />
       <span className="number faint">
-        {actionsIn(counts) === 1 ? "1 action" : `${actionsIn(counts).toLocaleString("en")} actions`}
+        {actionsIn(counts) === 1 ? "1 action" : `${numberText(actionsIn(counts))} actions`}
       </span>
       <Elapsed from={invocation.startedAt} to={state === "running" ? null : invocation.endedAt} />
       <Ago time={invocation.startedAt} />

@@ -1,4 +1,5 @@
 import { type CSSProperties, memo } from "react";
+import { numberText } from "../../parts/number-text.ts";
 import { backgroundColour, colourVariable, textOn } from "./palette.ts";
 import type { Style } from "./style.ts";
 import { type Token, tokenizeLine } from "./tokenize-line.ts";
@@ -29,7 +30,7 @@ export const LogLineContent = memo(function LogLineContent({ raw, style, folded,
       ))}
       {hidden > 0 ? (
         <span className="log-more">
-          … {hidden.toLocaleString("en")} more characters; download the log to see them
+          … {numberText(hidden)} more characters; download the log to see them
         </span>
       ) : null}
     </>

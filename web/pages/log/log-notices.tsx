@@ -1,4 +1,5 @@
 import type { LogIndex } from "#api/log.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import type { LogStatus } from "./paged-log.ts";
 
@@ -29,7 +30,7 @@ export function LogNotices({ status, lines, notes, onLine }: Props) {
         <p role="note" className="log-notice">
           This log has a gap: {shownText(gap.text.replace(/^\[grange: |\]$/g, ""))}.
           <button type="button" onClick={() => onLine(gap.line)}>
-            Show line {gap.line.toLocaleString("en")}
+            Show line {numberText(gap.line)}
           </button>
         </p>
       )}

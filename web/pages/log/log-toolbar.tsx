@@ -1,4 +1,5 @@
 import { type ReactNode, type RefObject, useState } from "react";
+import { numberText } from "../../parts/number-text.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import type { LogStatus } from "./paged-log.ts";
 import type { FoundLines } from "./use-log-search.ts";
@@ -38,7 +39,7 @@ export function LogToolbar(props: Props) {
     <div className="log-toolbar" role="toolbar" aria-label="Log">
       <strong>Log</strong>
       <span className="faint number">
-        {lines.toLocaleString("en")} {lines === 1 ? "line" : "lines"} · {words[status.state]}
+        {numberText(lines)} {lines === 1 ? "line" : "lines"} · {words[status.state]}
       </span>
       <span className="grow" />
       <Search {...props} />
@@ -123,7 +124,7 @@ function foundText({ state, lines, hasMore, message }: FoundLines, current: numb
     case "found":
       return lines.length === 0
         ? "none"
-        : `${current + 1} / ${lines.length.toLocaleString("en")}${hasMore ? "+" : ""}`;
+        : `${current + 1} / ${numberText(lines.length)}${hasMore ? "+" : ""}`;
   }
 }
 

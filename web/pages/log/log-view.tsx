@@ -18,6 +18,7 @@ import { readLog } from "./read-log.ts";
 import { ShownLines } from "./shown-lines.ts";
 import { searchLog, useLogSearch } from "./use-log-search.ts";
 import "./log.css";
+import { numberText } from "../../parts/number-text.ts";
 
 interface Props {
   readonly url: string;
@@ -161,7 +162,7 @@ export function LogView(props: Props) {
       <LogNotices status={status} lines={count} notes={log.index.notes} onLine={goTo} />
       {from > 0 ? (
         <button type="button" onClick={() => showFrom(from - mostRows / 2)}>
-          Show the lines before {from.toLocaleString("en")}
+          Show the lines before {numberText(from)}
         </button>
       ) : null}
       <div

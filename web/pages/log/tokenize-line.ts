@@ -1,3 +1,4 @@
+import { numberText } from "../../parts/number-text.ts";
 import { scanLine } from "./scan-line.ts";
 import { plain, type Style, same } from "./style.ts";
 
@@ -48,7 +49,7 @@ export function tokenizeLine(line: string, start: Style): Token[] {
   if (left > 0) {
     tokens.push({
       kind: "more",
-      text: `… ${left.toLocaleString("en")} more characters; download the log to see them`,
+      text: `… ${numberText(left)} more characters; download the log to see them`,
     });
   }
   return tokens;

@@ -1,6 +1,7 @@
 import type { SizeClassDetail } from "#api/size-class.ts";
 import { costText } from "../../parts/cost.ts";
 import { durationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 
 const height = 90;
 const barWidth = 10;
@@ -76,7 +77,7 @@ export function HoursPlot(props: {
               {hours.map((each) => (
                 <tr key={each.from}>
                   <th scope="row">{clock(each.from)}</th>
-                  <td>{each.runs.toLocaleString("en")}</td>
+                  <td>{numberText(each.runs)}</td>
                   <td>{durationText(each.busySeconds * 1_000)}</td>
                   <td>{costText(each.cost)}</td>
                 </tr>

@@ -12,6 +12,7 @@ import { sizeClassQuery } from "./load.ts";
 import "../times/times.css";
 import "../size-classes/size-classes.css";
 import "./size-class.css";
+import { numberText } from "../../parts/number-text.ts";
 
 /** One size class of a platform: its load, its cost, and its savings. */
 export function SizeClassPage() {
@@ -71,7 +72,7 @@ function Tiles({ detail: { class: of, lately } }: { readonly detail: SizeClassDe
     of.cpus === null ? "" : `${of.cpus} ${of.cpus === 1 ? "CPU" : "CPUs"}`,
     of.memoryBytes === null ? "" : `${memorySizeText(of.memoryBytes)} of memory`,
   ].filter((part) => part !== "");
-  const runs = `${of.runs.toLocaleString("en")} ${of.runs === 1 ? "run" : "runs"}`;
+  const runs = `${numberText(of.runs)} ${of.runs === 1 ? "run" : "runs"}`;
   return (
     <div className="tiles">
       <section className="card tile is-running">
@@ -80,7 +81,7 @@ function Tiles({ detail: { class: of, lately } }: { readonly detail: SizeClassDe
           {of.busy} <small>of {of.slots} slots busy</small>
         </p>
         <p className="faint">
-          {of.queued.toLocaleString("en")} queued; a new action would{" "}
+          {numberText(of.queued)} queued; a new action would{" "}
           {of.expectedWaitMs === 0 ? "start at once" : `wait ${waitText(of.expectedWaitMs)}`}.
           Workers: {workersWords(of)}.
         </p>
@@ -104,8 +105,8 @@ function Tiles({ detail: { class: of, lately } }: { readonly detail: SizeClassDe
         </p>
         <p className="faint">
           compared with always using the largest class; an estimate from{" "}
-          {saved.executions.toLocaleString("en")} executions
-          {saved.unknown === 0 ? "" : `, ${saved.unknown.toLocaleString("en")} left out`}
+          {numberText(saved.executions)} executions
+          {saved.unknown === 0 ? "" : `, ${numberText(saved.unknown)} left out`}
         </p>
       </section>
     </div>

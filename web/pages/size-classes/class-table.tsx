@@ -3,6 +3,7 @@ import type { SizeClassNow, SizeClassPlatform } from "#api/size-class.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import { costText, riskText } from "../../parts/cost.ts";
 import { durationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 
 /** The classes of one platform: their resources, load and cost. */
 export function ClassTable({ platform }: { readonly platform: SizeClassPlatform }) {
@@ -69,7 +70,7 @@ function ClassLine({ platform, of }: { readonly platform: string; readonly of: S
         {of.draining + of.silent === 0 ? "" : ` of ${of.workers + of.draining + of.silent}`}
       </td>
       <td>{of.slots === 0 ? "–" : `${of.busy} of ${of.slots}`}</td>
-      <td>{of.queued.toLocaleString("en")}</td>
+      <td>{numberText(of.queued)}</td>
       <td>{waitText(of.expectedWaitMs)}</td>
       <td>{of.share === null ? "–" : riskText(of.share)}</td>
       <td>{of.busySeconds === 0 ? "–" : durationText(of.busySeconds * 1_000)}</td>

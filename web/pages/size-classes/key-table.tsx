@@ -1,6 +1,7 @@
 import type { SizeClassKeySummary } from "#api/size-class.ts";
 import { costText } from "../../parts/cost.ts";
 import { durationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { KeyLink, levelText } from "../../parts/size-class-decision.tsx";
 import { Ago } from "../../parts/times.tsx";
@@ -36,7 +37,7 @@ export function KeyTable({ keys }: { readonly keys: readonly SizeClassKeySummary
                     .join(" · ")}
                 </span>
               </th>
-              <td>{each.executions.toLocaleString("en")}</td>
+              <td>{numberText(each.executions)}</td>
               <td>{durationText(each.busySeconds * 1_000)}</td>
               <td>{costText(each.cost)}</td>
               <td>{each.lastSeenAt === null ? "–" : <Ago time={each.lastSeenAt} />}</td>

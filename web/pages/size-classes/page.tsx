@@ -11,6 +11,7 @@ import { sizeClassesQuery } from "./load.ts";
 import { SettingsForm } from "./settings-form.tsx";
 import "../times/times.css";
 import "./size-classes.css";
+import { numberText } from "../../parts/number-text.ts";
 
 /** The sizes of workers, their load and cost, and the selection rules. */
 export function SizeClassesPage() {
@@ -61,11 +62,10 @@ function SavedTile({ classes: { lately, platforms, saved } }: { readonly classes
         <h2>{saved.amount < 0 ? "Lost" : "Saved"} compared with always using the largest class</h2>
         <p className="figure number">{costText(Math.abs(saved.amount))}</p>
         <p className="faint">
-          an estimate from <span className="number">{saved.executions.toLocaleString("en")}</span>{" "}
-          executions
+          an estimate from <span className="number">{numberText(saved.executions)}</span> executions
           {saved.unknown === 0
             ? ""
-            : `; ${saved.unknown.toLocaleString("en")} are not counted: their duration there is not known`}
+            : `; ${numberText(saved.unknown)} are not counted: their duration there is not known`}
         </p>
       </section>
       <section className="card tile">
@@ -73,7 +73,7 @@ function SavedTile({ classes: { lately, platforms, saved } }: { readonly classes
         <p className="figure number">{costText(cost)}</p>
         <p className="faint">
           seconds of slot time, multiplied by the price, {lately.isCut ? "of the latest" : "of"}{" "}
-          <span className="number">{lately.executions.toLocaleString("en")}</span> executions, since{" "}
+          <span className="number">{numberText(lately.executions)}</span> executions, since{" "}
           <Ago time={lately.since} />
         </p>
       </section>

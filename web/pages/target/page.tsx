@@ -11,6 +11,7 @@ import { targetHistoryQuery } from "./load.ts";
 import { sumUpBuilds } from "./sum-up-builds.ts";
 import "../job/job.css";
 import "./target.css";
+import { numberText } from "../../parts/number-text.ts";
 
 /** A target in the newest builds of its project. */
 export function TargetPage() {
@@ -57,20 +58,18 @@ function Facts({ builds, project }: Props) {
     <dl className="run-facts">
       <div>
         <dt>Builds</dt>
-        <dd>{builds.length.toLocaleString("en")}</dd>
+        <dd>{numberText(builds.length)}</dd>
       </div>
       <div>
         <dt>Failed</dt>
         <dd>
-          {failed.toLocaleString("en")}{" "}
-          <span className="faint">of {ended.toLocaleString("en")}</span>
+          {numberText(failed)} <span className="faint">of {numberText(ended)}</span>
         </dd>
       </div>
       <div>
         <dt>Flaky</dt>
         <dd>
-          {flaky.toLocaleString("en")}{" "}
-          <span className="faint">of {ended.toLocaleString("en")}</span>
+          {numberText(flaky)} <span className="faint">of {numberText(ended)}</span>
         </dd>
       </div>
       {medianMs === undefined ? null : (
@@ -140,8 +139,8 @@ function Builds({ builds, project }: Props) {
               <td>{shownText((build.testStatus ?? "").toLowerCase().replaceAll("_", " "))}</td>
               <td>{shownText(build.branch ?? "")}</td>
               <td>{build.durationMs === null ? "" : durationText(build.durationMs)}</td>
-              <td>{build.executed.toLocaleString("en")}</td>
-              <td>{build.hits.toLocaleString("en")}</td>
+              <td>{numberText(build.executed)}</td>
+              <td>{numberText(build.hits)}</td>
               <td>
                 <Ago time={build.at} />
               </td>

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
 import type { JobTrend, JobTrends } from "#api/job-trends.ts";
 import { durationText } from "../../parts/duration.ts";
+import { numberText } from "../../parts/number-text.ts";
 import { PeriodBars } from "../../parts/period-bars.tsx";
 import { countText, shareText } from "../../parts/share-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
@@ -43,7 +44,7 @@ export function TrendsTable({ trends }: { readonly trends: JobTrends }) {
                     {shownText(job.name)}
                   </button>
                 </th>
-                <td>{job.runs.toLocaleString("en")}</td>
+                <td>{numberText(job.runs)}</td>
                 <td>{shareText(job.failures, job.runs)}</td>
                 <td className="over-time">
                   <FailureBars job={job} buckets={buckets} />
@@ -78,7 +79,7 @@ function FailureBars({ job, buckets }: BarsProps) {
   return (
     <PeriodBars
       kind="bad"
-      label={`Failures: ${job.failures.toLocaleString("en")} of ${countText(job.runs, "run")}, in ${countText(job.points.filter(({ failures }) => failures > 0).length, "period")} of ${buckets.length}`}
+      label={`Failures: ${numberText(job.failures)} of ${countText(job.runs, "run")}, in ${countText(job.points.filter(({ failures }) => failures > 0).length, "period")} of ${buckets.length}`}
       bars={buckets.map((bucket, n) => {
         const { runs, failures } = points.get(n) ?? { runs: 0, failures: 0 };
         return {
@@ -144,8 +145,8 @@ function PointsTable({ job, trends }: { readonly job: JobTrend; readonly trends:
                   </Link>
                 )}
               </th>
-              <td>{runs.toLocaleString("en")}</td>
-              <td>{failures.toLocaleString("en")}</td>
+              <td>{numberText(runs)}</td>
+              <td>{numberText(failures)}</td>
               <td>{medianMs === null ? "–" : durationText(medianMs)}</td>
             </tr>
           );
