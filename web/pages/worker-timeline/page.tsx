@@ -1,5 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useDeferredValue } from "react";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { defaultTimelineMinutes, type WorkerTimeline } from "#api/worker-timeline.ts";
 import { apiBase } from "../../farm/ask.ts";
@@ -11,6 +12,9 @@ import { timelineQuery } from "./load.ts";
 import { periods, scales, type WorkerTimelineSearch } from "./search.ts";
 import { TimelineCanvas } from "./timeline-canvas.tsx";
 import "./timeline.css";
+import { numberText } from "../../parts/number-text.ts";
+
+const none: WorkerTimeline["workers"] = [];
 
 /** What each worker executed in a period, and why its slots were free. */
 export function WorkerTimelinePage() {
@@ -19,6 +23,8 @@ export function WorkerTimelinePage() {
   const minutes = search.minutes ?? defaultTimelineMinutes;
   const scale = search.scale ?? "linear";
   const { data: timeline } = useSuspenseQuery(timelineQuery(minutes));
+  // Rendered after the timeline is drawn: the table of 50 workers takes as long as all the rest.
+  const listed = useDeferredValue(timeline.workers, none);
   usePageTitle("Timeline", "Workers");
   const change = (next: WorkerTimelineSearch) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
@@ -40,9 +46,7 @@ export function WorkerTimelinePage() {
     <div className="page timeline-page">
       <h1>
         Timeline{" "}
-        <span className="faint number">
-          {timeline.runs.execution.length.toLocaleString("en")} runs
-        </span>
+        <span className="faint number">{numberText(timeline.runs.execution.length)} runs</span>
       </h1>
       <div className="toolbar" role="toolbar" aria-label="What to show">
         <Choice
@@ -64,13 +68,13 @@ export function WorkerTimelinePage() {
       </div>
       {timeline.isCut ? (
         <p role="status">
-          Only the latest {timeline.runs.execution.length.toLocaleString("en")} runs are shown, from{" "}
+          Only the latest {numberText(timeline.runs.execution.length)} runs are shown, from{" "}
           {new Date(timeline.from).toLocaleString()}.
         </p>
       ) : null}
       <TimelineCanvas key={minutes} timeline={timeline} kind={scale} />
       <Legend />
-      <Sums workers={timeline.workers} />
+      <Sums workers={listed} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { WorkerTimeline } from "#api/worker-timeline.ts";
 import { durationText } from "../../parts/duration.ts";
 import { shownText } from "../../parts/shown-text.ts";
@@ -23,7 +23,7 @@ export function TimelineCanvas(props: {
   readonly kind: (typeof scales)[number];
 }) {
   const { timeline, kind } = props;
-  const { element, width } = useWidth<HTMLDivElement>(800);
+  const { element, width, isMeasured } = useWidth<HTMLDivElement>(800);
   const canvas = useRef<HTMLCanvasElement>(null);
   const navigate = useNavigate();
   const theme = useTheme();
@@ -39,8 +39,9 @@ export function TimelineCanvas(props: {
   const scale = useMemo(() => timeScale(kind, part, nowMs, width), [kind, part, nowMs, width]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes what the same values look like
-  useEffect(() => {
-    if (canvas.current === null) return;
+  useLayoutEffect(() => {
+    // Before it is measured, everything would be drawn twice.
+    if (canvas.current === null || !isMeasured) return;
     draw(canvas.current, {
       timeline,
       rows,
@@ -54,7 +55,20 @@ export function TimelineCanvas(props: {
       marked,
       dragged,
     });
-  }, [timeline, rows, scale, part, nowMs, width, height, scrollTop, marked, dragged, theme]);
+  }, [
+    timeline,
+    rows,
+    scale,
+    part,
+    nowMs,
+    width,
+    height,
+    scrollTop,
+    marked,
+    dragged,
+    theme,
+    isMeasured,
+  ]);
 
   const placeOf = (event: { clientX: number; clientY: number }) => {
     const box = canvas.current?.getBoundingClientRect();
