@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { scriptOfPage } from "#server/http/page-script.ts";
 import { madeUpFarm } from "../../web/dev/made-up-farm.ts";
 import { madeUpGranary } from "../../web/dev/made-up-granary.ts";
 import { madeUpLab } from "../../web/dev/made-up-lab.ts";
@@ -47,6 +48,9 @@ test.each(everyPage)(
     // Those above the limit, by name. Browsers without a window request no icon.
     const requested = [...new Set(requests)].filter((url) => !url.endsWith("/favicon.svg"));
     expect(requested.slice(mostRequests - 1)).toEqual([]);
+    // The document of the page names it in advance.
+    const { pathname } = new URL(path, server.url);
+    expect(requested.map((url) => url.split("/").at(-1))).toContain(scriptOfPage(pathname));
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 800 });
     expect(await axeFindings(page)).toEqual([]);

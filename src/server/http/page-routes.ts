@@ -7,7 +7,7 @@ import type { SessionStanding } from "#api/session.ts";
 import { withSession } from "#api/session-in-page.ts";
 import { inTime } from "#core/in-time.ts";
 import { answerOneBrowser } from "./one-browser.ts";
-import { preloadHeader } from "./preload-header.ts";
+import { assetsOf, preloadHeader } from "./preload-header.ts";
 
 const typeOf: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -94,7 +94,8 @@ export function pageRoutes(webDir: string | undefined, sessionOf?: SessionOf): H
     if (path.startsWith("/docs/")) return c.text("There is no such document: see /docs.\n", 404);
     const page = await fileAt("/index.html");
     if (page === undefined) return c.text(notBuilt, 503);
-    const preload = preloadHeader(path, c.req.query());
+    const html = page.plain.toString();
+    const preload = preloadHeader({ path, query: c.req.query(), assets: assetsOf(html) });
     if (preload !== undefined) c.header("link", preload);
     const session = await sessionInTime(sessionOf, c.req.header("cookie"));
     if (session === undefined) {
@@ -102,7 +103,7 @@ export function pageRoutes(webDir: string | undefined, sessionOf?: SessionOf): H
       return send(c, page, "text/html; charset=utf-8");
     }
     answerOneBrowser(c, session.cookies);
-    return c.html(withSession(page.plain.toString(), session.standing));
+    return c.html(withSession(html, session.standing));
   });
 
   return routes;

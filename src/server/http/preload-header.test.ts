@@ -1,14 +1,25 @@
 import { expect, test } from "vitest";
-import { preloadHeader } from "./preload-header.ts";
+import { assetsOf, preloadHeader } from "./preload-header.ts";
 
-const header = (minutes: string) =>
+const request = (minutes: string) =>
   `</api/v1/workers/timeline?minutes=${minutes}>; rel=preload; as=fetch; crossorigin`;
 
 test.each([
-  { path: "/workers/timeline", query: {}, expected: header("60") },
-  { path: "/workers/timeline", query: { minutes: "15" }, expected: header("15") },
+  { path: "/workers/timeline", query: {}, expected: request("60") },
+  { path: "/workers/timeline", query: { minutes: "15" }, expected: request("15") },
   { path: "/workers/timeline", query: { minutes: '1>; x="' }, expected: undefined },
   { path: "/workers", query: {}, expected: undefined },
-])("the document of $path with $query names the request $expected", (page) => {
-  expect(preloadHeader(page.path, page.query)).toBe(page.expected);
+])("the document of $path with $query names the request $expected", ({ path, query, expected }) => {
+  expect(preloadHeader({ path, query, assets: undefined })).toBe(expected);
+});
+
+test("the document of a page names the script of its group", () => {
+  const assets = assetsOf('<script type="module" src="/assets/0123abcd/first.js"></script>');
+  const header = (path: string) => preloadHeader({ path, query: {}, assets });
+
+  expect(header("/")).toBe("</assets/0123abcd/commits.js>; rel=modulepreload");
+  expect(header("/workers/timeline")).toBe(
+    `${request("60")}, </assets/0123abcd/workers.js>; rel=modulepreload`,
+  );
+  expect(header("/no-such-page")).toBeUndefined();
 });

@@ -1,17 +1,42 @@
 import { pathOfCall } from "#api/endpoint.ts";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { defaultTimelineMinutes } from "#api/worker-timeline.ts";
+import { scriptOfPage } from "./page-script.ts";
+
+interface Page {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** The directory of the scripts, which its document names. */
+  readonly assets: string | undefined;
+}
 
 /**
- * Returns the `Link` header of a page's document, with the request that the page makes first: the browser sends it while
- * it loads and runs the scripts. Undefined for pages whose first answer is ready sooner than their scripts.
+ * Returns the `Link` header of a page's document: what the page needs soon, and the browser would otherwise learn of only
+ * when the first script has run. Undefined when there is nothing.
+ */
+export function preloadHeader(page: Page): string | undefined {
+  const links = [firstRequest(page), ownScript(page)].filter((link) => link !== undefined);
+  return links.length === 0 ? undefined : links.join(", ");
+}
+
+/** Returns the directory of the scripts in a built document. */
+export function assetsOf(html: string): string | undefined {
+  return /src="(\/assets\/\w+)\/first\.js"/.exec(html)?.[1];
+}
+
+/** The script of the group of pages. */
+function ownScript({ path, assets }: Page): string | undefined {
+  const script = scriptOfPage(path);
+  if (assets === undefined || script === undefined) return undefined;
+  return `<${assets}/${script}>; rel=modulepreload`;
+}
+
+/**
+ * The request that the page makes first, for pages whose first answer takes longer than their scripts.
  *
  * The address must be the same as that of the page, character by character: another one would be a second request.
  */
-export function preloadHeader(
-  path: string,
-  query: Readonly<Record<string, string>>,
-): string | undefined {
+function firstRequest({ path, query }: Page): string | undefined {
   if (path !== "/workers/timeline") return undefined;
   const minutes = query["minutes"] ?? String(defaultTimelineMinutes);
   if (!/^[1-9]\d{0,4}$/.test(minutes)) return undefined;
