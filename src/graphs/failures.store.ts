@@ -16,6 +16,8 @@ const FailedJob = z.object({
   executionId: z.string().nullable(),
   /** It was served by an execution, or by an earlier result: there is a log. */
   hasLog: z.boolean(),
+  /** For a job whose items share batches, each with a log: a batch with an item that failed. */
+  failedBatch: z.number().nullable(),
   flaky: z.boolean(),
 });
 type FailedJob = z.infer<typeof FailedJob>;
@@ -36,6 +38,11 @@ export function failedJobsOf(
       select job.name as job, cause.because, job.runs as run, run.outcome, run.exit_code as "exitCode",
         run.message, run.execution_id::text as "executionId",
         coalesce(run.served_by = 'execution', false) as "hasLog",
+        (
+          select min(item.batch) from work_item as item
+          where run.served_by = 'items' and item.graph_id = job.graph_id and item.job = job.name
+            and item.run = run.number and item.state = 'failed'
+        ) as "failedBatch",
         exists (
           select from run as other join graph as its on its.id = other.graph_id
           where other.action_digest = run.action_digest and other.outcome = 'succeeded' and not other.cached

@@ -2,10 +2,11 @@ import type { FailureOfJob, GraphFailures } from "#api/failure-of-job.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { failureExcerpt } from "#core/failure-excerpt.ts";
 import type { Db } from "#db/db.ts";
+import { batchOutput } from "#graphs/chunks/batch-output.store.ts";
 import { endsOnBranch, failedJobsOf } from "#graphs/failures.store.ts";
 import type { GraphId } from "#graphs/graph-id.ts";
 import { graphSummary } from "#graphs/graph-summary.store.ts";
-import { runOutput } from "#graphs/job-detail.store.ts";
+import { type RunOutput, runOutput } from "#graphs/job-detail.store.ts";
 import { sinceWhen } from "#graphs/since-when.ts";
 import { endOfRunLog } from "./run-log.ts";
 
@@ -33,12 +34,18 @@ export async function graphFailures(
   if (graph === undefined) return undefined;
   const failures: FailureOfJob[] = [];
   // One after the other: a page that many people open at once must not take all connections of the database.
-  for (const { hasLog, ...failed } of await failedJobsOf(db, id, mostFailures, job)) {
+  for (const { hasLog, failedBatch, ...failed } of await failedJobsOf(db, id, mostFailures, job)) {
     const since = sinceWhen(await endsOnBranch(db, id, failed.job));
     // A rerun that began meanwhile: the job has not failed any more.
     if (since === undefined) continue;
-    const log =
-      hasLog && mayReadLogs ? await excerptOf(services, id, failed.job, failed.run) : null;
+    const output = !mayReadLogs
+      ? undefined
+      : failedBatch !== null
+        ? await batchOutput(db, id, failed.job, failed.run, failedBatch)
+        : hasLog
+          ? await runOutput(db, id, failed.job, failed.run)
+          : undefined;
+    const log = output === undefined ? null : await excerptOf(services, output);
     failures.push({ ...failed, ...since, log });
   }
   return {
@@ -49,9 +56,7 @@ export async function graphFailures(
   };
 }
 
-async function excerptOf(services: Services, id: GraphId, job: string, run: number) {
-  const output = await runOutput(services.db, id, job, run);
-  if (output === undefined) return null;
+async function excerptOf(services: Services, output: RunOutput) {
   const end = await endOfRunLog(services, output, endBytes);
   return failureExcerpt(new TextDecoder().decode(end), excerptLines);
 }

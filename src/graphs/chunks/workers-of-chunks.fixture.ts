@@ -21,6 +21,7 @@ export interface HeldBatch {
   finish(answer?: {
     readonly fails?: boolean;
     readonly outputs?: Readonly<Record<string, string>>;
+    readonly log?: string;
   }): Promise<void>;
 }
 
@@ -72,7 +73,7 @@ export class PretendedWorker {
     const lines = command.environmentVariables.find(({ name }) => name === "GRANGE_ITEMS");
     return {
       items: lines?.value.split("\n") ?? [],
-      async finish({ fails = false, outputs = {} } = {}) {
+      async finish({ fails = false, outputs = {}, log = "" } = {}) {
         const outputFiles = await Promise.all(
           Object.entries(outputs).map(async ([path, text]) => {
             const content = Buffer.from(text);
@@ -88,7 +89,7 @@ export class PretendedWorker {
           exitCode,
           result: toBinary(
             ActionResultSchema,
-            create(ActionResultSchema, { exitCode, outputFiles }),
+            create(ActionResultSchema, { exitCode, outputFiles, stdoutRaw: Buffer.from(log) }),
           ),
         });
       },

@@ -35,7 +35,7 @@ export function ChunkProgress(props: {
         {failed === 0 ? null : <span className="is-failed" style={{ flexGrow: failed }} />}
         <span style={{ flexGrow: items - done - failed }} />
       </span>
-      <details>
+      <details open={failed > 0}>
         <summary>Batches</summary>
         <ol className="batches">
           {batches.map((batch) => (
