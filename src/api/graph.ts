@@ -217,6 +217,7 @@ export const JobDetail = z
     origin: JobOrigin,
     dependsOn: z.array(Edge),
     dependedOnBy: z.array(Edge),
+    /** The newest first. */
     runList: z.array(Run),
     /** For a chunked job: the progress of its latest run. */
     chunks: ChunkProgress.nullable(),

@@ -71,7 +71,7 @@ function describeExplain(command: Command): void {
 
 async function executionOf(api: ApiClient, graph: string, job: string): Promise<string> {
   const { runList } = await api.job(graph, job);
-  const run = runList.findLast(({ executionId }) => executionId !== null);
+  const run = runList.find(({ executionId }) => executionId !== null);
   if (typeof run?.executionId === "string") return run.executionId;
   throw new UsageError(
     `no worker ran ${printableLine(job)} in that graph; \`grange runs ${printableLine(graph)} ${printableLine(job)}\` shows its runs`,

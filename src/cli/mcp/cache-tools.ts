@@ -90,7 +90,7 @@ export const cacheTools: readonly Tool[] = [
 
 async function explainJob(api: ApiClient, id: string, job: string, limit: number) {
   const detail = await api.job(id, job);
-  const run = detail.runList.findLast(({ servedBy }) => servedBy === "execution");
+  const run = detail.runList.find(({ servedBy }) => servedBy === "execution");
   if (run === undefined) throw new Fault("not_found", `${job} has no run on a worker`);
   if (run.executionId === null) {
     const from = run.cachedFrom;
@@ -123,9 +123,7 @@ async function earlierExecution(
   runs: readonly Run[],
   run: Run,
 ): Promise<string | undefined> {
-  const own = runs.findLast(
-    ({ number, executionId }) => number < run.number && executionId !== null,
-  );
+  const own = runs.find(({ number, executionId }) => number < run.number && executionId !== null);
   if (own?.executionId) return own.executionId;
   const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
   const graphs = await api.call(graphEndpoints.graphs, {
@@ -136,7 +134,7 @@ async function earlierExecution(
       if (reason instanceof Fault && reason.code === "not_found") return undefined;
       throw reason;
     });
-    const execution = found?.runList.findLast(({ executionId }) => executionId !== null);
+    const execution = found?.runList.find(({ executionId }) => executionId !== null);
     if (execution?.executionId) return execution.executionId;
   }
   return undefined;

@@ -73,7 +73,7 @@ export const graphTools: readonly Tool[] = [
     async run(api, { graph: id, job: name }) {
       const { graph, job, definition, dependsOn, runList, waiting } = await api.job(id, name);
       const text = JSON.stringify(definition, undefined, 1) ?? "";
-      const runs = runList.slice(-20);
+      const runs = runList.slice(0, 20);
       const needs = dependsOn.slice(0, 100).map(({ on, condition, status }) => ({
         job: on,
         condition,
@@ -137,7 +137,7 @@ type JobFailure = Awaited<ReturnType<typeof failureOf>>;
 
 async function failureOf(api: ApiClient, graph: string, job: string, most: number) {
   const { runList } = await api.job(graph, job);
-  const run = runList.findLast(({ state }) => state === "finished");
+  const run = runList.find(({ state }) => state === "finished");
   if (run === undefined) {
     return { job, run: null, errorLine: null, errorLineIsGuess: false, end: [], totalLines: 0 };
   }

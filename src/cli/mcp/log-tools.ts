@@ -92,7 +92,7 @@ async function addressesOf(api: ApiClient, which: WhichLog): Promise<LogAddresse
 
 async function latestRun(api: ApiClient, graph: string, job: string): Promise<number> {
   const { runList } = await api.job(graph, job);
-  const latest = runList.at(-1);
+  const [latest] = runList;
   if (latest === undefined) throw new Fault("not_found", `${job} has no run yet, so it has no log`);
   return latest.number;
 }

@@ -20,7 +20,13 @@ test("each failed job says why, as far as its latest run tells, and nothing that
   }));
   const api = {
     job: async (_: string, name: string) =>
-      ({ job: { name }, runList: [{ state: "finished", ...runs[name] }] }) as unknown as JobDetail,
+      ({
+        job: { name },
+        runList: [
+          { state: "finished", ...runs[name] },
+          { state: "finished", failureClass: "old", message: "an earlier run failed" },
+        ],
+      }) as unknown as JobDetail,
   };
 
   const lines = await failureLines(api, { id: "g", jobList } as Parameters<typeof failureLines>[1]);

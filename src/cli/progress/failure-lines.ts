@@ -13,7 +13,7 @@ export async function failureLines(
   const failed = graph.jobList.filter((job) => job.state === "failed").slice(0, mostExplained);
   const details = await Promise.all(failed.map((job) => api.job(graph.id, job.name)));
   return details.flatMap(({ job, runList }) => {
-    const latest = runList.findLast((run) => run.state === "finished");
+    const latest = runList.find((run) => run.state === "finished");
     const why = latest === undefined ? "" : whyFailed(latest);
     return why === "" ? [] : [`${job.name}: ${why}`];
   });
