@@ -79,6 +79,18 @@ export async function endOfRunLog(
   }
 }
 
+/** A log from this size on takes noticeable time to verify, in bytes: 2 ms for each MiB. */
+const longLogBytes = 4 * 1024 * 1024;
+
+/**
+ * Begins to verify a long log that a page will request next: the store verifies a blob as a whole before it answers the
+ * first part of it. A failure is left to the request.
+ */
+export function prepareRunLog(services: RunLogServices, run: RunOutput): void {
+  if (run.result === null || sizeOfStdout(run.result) < longLogBytes) return;
+  readRunLog(services, run, 0, 1).catch(() => {});
+}
+
 /** The size of a piece of a log without a result, in bytes. */
 const mostLiveBytes = 4 * 1024 * 1024;
 

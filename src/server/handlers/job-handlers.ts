@@ -1,4 +1,5 @@
 import { placesOf } from "#access/places-of.ts";
+import { mayDo } from "#access/require-grant.ts";
 import type { jobEndpoints } from "#api/endpoints/job-endpoints.ts";
 import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
 import type { GraphId } from "#graphs/graph-id.ts";
@@ -16,7 +17,7 @@ import type { HandlersFor } from "../http/serve-endpoints.ts";
 import { jobPage } from "../job-page.ts";
 import { LogPages } from "../logs/log-pages.ts";
 import { manifestSchema } from "../manifest-schema.ts";
-import { readRunLog } from "../run-log.ts";
+import { prepareRunLog, readRunLog } from "../run-log.ts";
 import { runManifest } from "../run-manifest.ts";
 import { found } from "./found.ts";
 import { graphIdOf } from "./graph-of-call.ts";
@@ -53,7 +54,11 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
       ),
     job: ({ params: { graph, job } }) => detailOf(graphIdOf({ graph }), job),
     async jobPage({ params: { graph, job }, caller }) {
-      return jobPage(services, await detailOf(graphIdOf({ graph }), job), caller);
+      const detail = await detailOf(graphIdOf({ graph }), job);
+      const newest = detail.runList[0]?.number;
+      if (newest !== undefined && mayDo(caller, "read-logs", detail.graph))
+        prepareRunLog(services, (await runOfCall(db, { graph, job, run: newest })).output);
+      return jobPage(services, detail, caller);
     },
     async jobWaiting({ params: { graph, job } }) {
       const id = graphIdOf({ graph });

@@ -8,6 +8,13 @@ test.each([
   { path: "/workers/timeline", query: {}, expected: request("60") },
   { path: "/workers/timeline", query: { minutes: "15" }, expected: request("15") },
   { path: "/workers/timeline", query: { minutes: '1>; x="' }, expected: undefined },
+  {
+    path: "/graphs/76735caf-cc6f/jobs/test",
+    query: {},
+    expected: "</api/v1/graphs/76735caf-cc6f/jobs/test/page>; rel=preload; as=fetch; crossorigin",
+  },
+  { path: "/graphs/76735caf-cc6f/jobs/a%3E", query: {}, expected: undefined },
+  { path: "/graphs/76735caf-cc6f/jobs/test/log", query: {}, expected: undefined },
   { path: "/workers", query: {}, expected: undefined },
 ])("the document of $path with $query names the request $expected", ({ path, query, expected }) => {
   expect(preloadHeader({ path, query, assets: undefined })).toBe(expected);

@@ -1,4 +1,5 @@
 import { pathOfCall } from "#api/endpoint.ts";
+import { jobEndpoints } from "#api/endpoints/job-endpoints.ts";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { defaultTimelineMinutes } from "#api/worker-timeline.ts";
 import { scriptOfPage } from "./page-script.ts";
@@ -37,9 +38,15 @@ function ownScript({ path, assets }: Page): string | undefined {
  * The address must be the same as that of the page, character by character: another one would be a second request.
  */
 function firstRequest({ path, query }: Page): string | undefined {
+  const [, graph, job] = /^\/graphs\/([\da-f-]+)\/jobs\/([\w.~-]+)$/.exec(path) ?? [];
+  if (graph !== undefined && job !== undefined)
+    return requestOf(pathOfCall(jobEndpoints.jobPage, { graph, job }, {}));
   if (path !== "/workers/timeline") return undefined;
   const minutes = query["minutes"] ?? String(defaultTimelineMinutes);
   if (!/^[1-9]\d{0,4}$/.test(minutes)) return undefined;
-  const call = pathOfCall(workerEndpoints.workerTimeline, {}, { minutes });
+  return requestOf(pathOfCall(workerEndpoints.workerTimeline, {}, { minutes }));
+}
+
+function requestOf(call: string): string {
   return `</api/v1${call}>; rel=preload; as=fetch; crossorigin`;
 }
