@@ -155,6 +155,7 @@ describe(
       const env = { GRANGE_PRIVATE_HOSTS: "127.0.0.1" };
       const registries = `${registry.origin},${closed.origin}`;
       farm = await startFarm({
+        keepsCluster: true,
         workers: 0,
         env: {
           ...env,

@@ -73,7 +73,7 @@ let worker: Worker;
 let graph: string;
 
 beforeAll(async () => {
-  farm = await startFarm({ workers: 0 });
+  farm = await startFarm({ workers: 0, keepsCluster: true });
   farm.startWorker();
   repository = await sampleRepository({ ".grange/farm.yml": definitions(farm) });
   graph = (await farm.submit({ repository: repository.path })).id;

@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Graph, GraphSummary, JobDetail } from "#api/graph.ts";
 import type { SubmitGraph } from "#api/submit-graph.ts";
-import { copyCluster } from "./prepared-cluster.ts";
+import { copyCluster, linkCluster, removeWithCluster } from "./prepared-cluster.ts";
 import { type Program, startProgram } from "./process.ts";
 
 /** The built program: faults are injected into the program that users run. */
@@ -53,6 +53,8 @@ interface WorkerOptions {
 export interface FarmOptions {
   readonly workers?: number;
   readonly dataDir?: string;
+  /** Whether the files of PostgreSQL are in the data directory, as a user's are, and not elsewhere in memory. */
+  readonly keepsCluster?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** A program with arguments; it runs the server's command line, which follows them. */
   readonly serverWithin?: readonly string[];
@@ -61,7 +63,10 @@ export interface FarmOptions {
 export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
   const ownDir = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "grange-farm-")));
-  if (options.env?.["GRANGE_DATABASE_URL"] === undefined) await copyCluster(dataDir);
+  if (options.env?.["GRANGE_DATABASE_URL"] === undefined) {
+    const isElsewhere = ownDir && options.keepsCluster !== true;
+    await (isElsewhere ? linkCluster(dataDir) : copyCluster(dataDir));
+  }
   let server = startServer(dataDir, 0, options);
   const url = await readyUrl(server);
   const port = Number(new URL(url).port);
@@ -110,7 +115,7 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
       await Promise.all(workers.map((worker) => worker.finished));
       server.signal("SIGTERM");
       await server.finished;
-      if (ownDir) await rm(dataDir, { recursive: true, force: true });
+      if (ownDir) await removeWithCluster(dataDir);
     },
   };
   for (let i = 0; i < (options.workers ?? 1); i++) farm.startWorker();
