@@ -9,6 +9,9 @@ import { quoteForShell } from "../quote-for-shell.ts";
 
 const batch = 32;
 
+/** A file system in memory: on a disk, three files for each job would be made and removed. */
+const inMemory = "/dev/shm";
+
 /** The prefix of the directory's name. */
 export const pipesPrefix = "grange-pipes-";
 /** The name of the link to this directory in the directory of the worker's process. */
@@ -33,7 +36,7 @@ export interface NamedPipe {
  * Real pipes, which Node cannot create: it gives children sockets, and a shell's `> /dev/stdout` fails on those. With a
  * file instead of a pipe, this redirection would truncate the file.
  *
- * They are in the directory for temporary files: a job can read the path of its standard output (`readlink
+ * They are neither in the worker's directory nor below it: a job can read the path of its standard output (`readlink
  * /proc/self/fd/1`), and must not learn the path of the worker's data.
  */
 export class FifoPool {
@@ -123,7 +126,9 @@ export class FifoPool {
    */
   async #makeDirectory(): Promise<string> {
     await mkdir(this.#runDir, { recursive: true });
-    const directory = await mkdtemp(join(tmpdir(), pipesPrefix));
+    const directory = await mkdtemp(join(inMemory, pipesPrefix)).catch(() =>
+      mkdtemp(join(tmpdir(), pipesPrefix)),
+    );
     await symlink(directory, join(this.#runDir, pipesLink));
     return directory;
   }
