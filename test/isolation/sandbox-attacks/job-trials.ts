@@ -11,6 +11,8 @@ const refusedOutput = (script: string): JobTrial => ({
 });
 
 const timeoutMs = 500;
+/** Checks of the disk pause for 20 times their own duration, which is seconds for some thousand files on a busy machine. */
+const diskTimeoutMs = 180_000;
 
 /** The input of two jobs. */
 const inputOfTwo = { path: "input", text: "as the farm has it\n" };
@@ -114,13 +116,16 @@ export const jobTrials = (scene: Pick<Scene, "mark">) =>
       isHeld: ({ outcome }) => outcome === Outcome.OUT_OF_MEMORY,
     },
     "fills the disk": {
-      job: { script: `head -c ${2 * slot.diskBytes} /dev/zero > f; sleep 600`, timeoutMs: 30_000 },
+      job: {
+        script: `head -c ${2 * slot.diskBytes} /dev/zero > f; sleep 600`,
+        timeoutMs: diskTimeoutMs,
+      },
       isHeld: (seen) => failed(seen) && seen.message.includes("on the disk"),
     },
     "fills the disk with empty files": {
       job: {
         script: `seq ${slot.diskBytes / 1_024 + 1_000} | xargs touch; sleep 600`,
-        timeoutMs: 30_000,
+        timeoutMs: diskTimeoutMs,
       },
       isHeld: (seen) => failed(seen) && seen.message.includes("on the disk"),
     },
