@@ -127,7 +127,9 @@ test("an edge can be waived only with a reason", async () => {
 
 test("a breakpoint describes what to check, and continues when a person approves", async () => {
   addGraph("release");
-  const { page } = await open("/graphs/release/jobs/sign-off");
+  const { page } = await open("/graphs/release");
+  const waiting = page.getByRole("region", { name: "What waits for a person" });
+  await waiting.getByRole("link", { name: "sign-off" }).click();
   await page.getByText("waits for a person to release it").waitFor();
   await page.getByText("Look at the screenshots first").waitFor();
 

@@ -16,6 +16,7 @@ import { JobPanel } from "./job-panel.tsx";
 import { graphQuery, useLiveGraph } from "./load.ts";
 import type { GraphSearch, View } from "./search.ts";
 import { Toolbar } from "./toolbar.tsx";
+import { WhatWaits } from "./what-waits.tsx";
 import "./graph.css";
 
 // Not needed for the first view, which appears sooner without them.
@@ -116,6 +117,7 @@ export function GraphPage() {
           <WhatFailed graph={graph} />
         </Suspense>
       )}
+      <WhatWaits graph={graph} />
       <Toolbar
         graph={graph}
         view={view}
