@@ -71,7 +71,8 @@ function usedSlotsOf({ running, endingCount }: Worker): number {
 
 function WorkerCard({ worker }: { worker: Worker }) {
   const isInTrouble = worker.trouble !== null && worker.state !== "lost";
-  const { "not stopped": notStopped, ...facilities } = worker.facilities;
+  const { "not stopped": notStopped = "", ...facilities } = worker.facilities;
+  const stopsAll = notStopped === "";
   return (
     <li className={`card worker-${isInTrouble ? "in-trouble" : worker.state}`}>
       <header>
@@ -104,14 +105,15 @@ function WorkerCard({ worker }: { worker: Worker }) {
         )}
         <dt>Sandbox</dt>
         <dd>
-          <Tags tags={facilities} />
+          <details>
+            <summary>
+              {facilities["isolation"] ?? "details"}
+              {stopsAll ? "" : "; does not stop all attacks"}
+            </summary>
+            <Tags tags={facilities} />
+            {stopsAll ? null : <p>Attacks that it does not stop: {notStopped}</p>}
+          </details>
         </dd>
-        {notStopped === undefined || notStopped === "" ? null : (
-          <>
-            <dt>Attacks it does not stop</dt>
-            <dd>{notStopped}</dd>
-          </>
-        )}
         <dt>Finished</dt>
         <dd className="number">{worker.finishedCount.toLocaleString()}</dd>
         <dt>Last seen</dt>
