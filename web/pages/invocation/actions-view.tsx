@@ -133,6 +133,18 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
             : "No action matches the filter."}
         </p>
       ) : null}
+      {actions.length === 0 ? null : (
+        // For the eye: each cell has its own description.
+        <div className="action-head" aria-hidden="true">
+          <span />
+          <span>Target</span>
+          <span>Mnemonic</span>
+          <span>Outcome</span>
+          <span>Worker</span>
+          <span className="right">Waited</span>
+          <span className="right">Took</span>
+        </div>
+      )}
       <div ref={scroller} className="action-scroller" tabIndex={0} aria-label="All actions">
         <div
           className="action-rows"
