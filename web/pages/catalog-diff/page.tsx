@@ -59,6 +59,12 @@ export function CatalogDiffPage() {
       )}
       <div aria-live="polite" aria-busy={isFetching}>
         {diff === undefined ? null : <Differences diff={diff} />}
+        {(search.a ?? "") !== "" && (search.b ?? "") !== "" ? null : (
+          <p className="faint">
+            Fill in <em>From</em> and <em>To</em>, for example two branches of a repository. This
+            page then lists the jobs and edges in which their definitions differ.
+          </p>
+        )}
       </div>
     </div>
   );

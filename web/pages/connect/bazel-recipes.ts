@@ -50,7 +50,7 @@ export const bazelRecipes = {
       useOfBazel,
     ],
     expect:
-      "Bazel prints a link to its invocation here. A second build after `bazel clean` has only remote cache hits. Bazel 4.2 has no `--bes_header`: omit that line.",
+      "Bazel prints a link to its invocation here. A second build after `bazel clean` has only remote cache hits. With a token, Bazel 4.2 reports `--bes_header` as unrecognized: omit that line.",
     seen: { invocationsOf: "bazel" },
   },
   "bazel-cache": {
@@ -102,7 +102,7 @@ export const bazelRecipes = {
       useOfBazel,
     ],
     expect:
-      "Bazel prints a link to its invocation here. Bazel 4.2 has no `--bes_header`: omit that line.",
+      "Bazel prints a link to its invocation here. With a token, Bazel 4.2 reports `--bes_header` as unrecognized: omit that line.",
     seen: { invocationsOf: "bazel" },
   },
 } as const satisfies Readonly<Record<string, Recipe>>;

@@ -72,7 +72,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
           </Link>
         )}
         <Link to="/sets/$id" params={{ id: graph.set }} title="Graphs that belong together">
-          {graph.setName === null ? "its set" : `set ${graph.setName}`}
+          {graph.setName === null ? "set" : `set ${graph.setName}`}
         </Link>
         <span>
           <Ago time={graph.createdAt} />

@@ -45,7 +45,7 @@ export function SizeClassesPage() {
       <SettingsForm />
       <KeyList />
       <p className="faint">
-        <Link to="/workers">Another page</Link> lists each worker.
+        The page <Link to="/workers">Workers</Link> lists each worker.
       </p>
     </div>
   );
