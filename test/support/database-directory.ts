@@ -1,5 +1,7 @@
 import { statfsSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
 import { freemem, tmpdir } from "node:os";
+import { join } from "node:path";
 
 /** A file system in memory, which Linux has for all users; in a container it may be small. */
 const inMemory = "/dev/shm";
@@ -30,4 +32,23 @@ export function databaseDirectory(): string {
     // Another system.
   }
   return tmpdir();
+}
+
+/** No run takes as long, not even on a loaded machine; in ms. */
+const oldMs = 24 * 3_600_000;
+
+/**
+ * Removes directories from memory whose run was killed before it could remove them.
+ *
+ * By age: a run in another container may be alive although its processes cannot be seen.
+ */
+export async function removeOldDatabases(prefix: string): Promise<void> {
+  const names = await readdir(inMemory).catch(() => []);
+  for (const name of names.filter((each) => each.startsWith(prefix))) {
+    const path = join(inMemory, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs < oldMs) continue;
+    // Those of another user stay.
+    await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
 }

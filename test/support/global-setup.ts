@@ -7,10 +7,13 @@ import { messageOf } from "#core/fault.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
 import { migrate } from "#db/migrate.ts";
 import { openPostgres } from "#db/postgres.ts";
-import { databaseDirectory } from "./database-directory.ts";
+import { databaseDirectory, removeOldDatabases } from "./database-directory.ts";
 import { databaseUrl, templateDatabase } from "./database-url.ts";
 import { copyFiles } from "./prepared-cluster.ts";
 import { type SharedResource, sharedResourcesVariable } from "./shared-resources.ts";
+
+/** Of the names of directories that a run makes. */
+const prefix = "grange-test-";
 
 const script = new URL("../../scripts/page-bundles.mjs", import.meta.url).href;
 
@@ -24,6 +27,7 @@ const script = new URL("../../scripts/page-bundles.mjs", import.meta.url).href;
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   // Vitest calls this once for each of its projects; all of them use what the first one makes.
   if (process.env[sharedResourcesVariable] !== undefined) return undefined;
+  await removeOldDatabases(prefix);
   const shared = new SharedByRun();
   const server = createServer((request, response) => {
     shared.get((request.url ?? "").slice(1) as SharedResource).then(
@@ -124,7 +128,7 @@ class SharedByRun {
   }
 
   async #makeFolder(name: string, parent = tmpdir()): Promise<string> {
-    const folder = await mkdtemp(join(parent, `grange-test-${name}-`));
+    const folder = await mkdtemp(join(parent, `${prefix}${name}-`));
     this.#folders.push(folder);
     return folder;
   }
