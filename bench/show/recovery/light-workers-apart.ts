@@ -7,6 +7,8 @@ import { News, type Order } from "./light-workers-messages.ts";
 interface LightWorkersApart {
   /** Called with each execution when it reaches its worker, and the time by `monotonicMs`. */
   onClaimed: (actionHash: string, atMs: number) => void;
+  /** How long their registration took, in ms. */
+  readonly registeredMs: number;
   stop(): Promise<void>;
 }
 
@@ -20,8 +22,9 @@ export async function startLightWorkersApart(
 ): Promise<LightWorkersApart> {
   const children = Array.from({ length: processes }, () => fork(program));
   const ended = children.map((child) => once(child, "exit"));
-  const workers: LightWorkersApart = {
-    onClaimed: () => {},
+  const workers = {
+    onClaimed: (_hash: string, _atMs: number) => {},
+    registeredMs: 0,
     async stop() {
       for (const child of children) child.kill("SIGKILL");
       await Promise.all(ended);
@@ -29,11 +32,11 @@ export async function startLightWorkersApart(
   };
   const registered = children.map(
     (child, n) =>
-      new Promise<void>((resolve, reject) => {
+      new Promise<number>((resolve, reject) => {
         child.once("exit", () => reject(new Error("a process of light workers has ended")));
         child.on("message", (message) => {
           const news = News.parse(message);
-          if (news.kind === "registered") resolve();
+          if (news.kind === "registered") resolve(news.ms);
           else if (news.kind === "failed") reject(new Error(news.why));
           else workers.onClaimed(news.hash, news.atMs);
         });
@@ -43,7 +46,7 @@ export async function startLightWorkersApart(
       }),
   );
   try {
-    await Promise.all(registered);
+    workers.registeredMs = Math.max(...(await Promise.all(registered)));
   } catch (reason) {
     await workers.stop();
     throw reason;

@@ -10,7 +10,8 @@ export type Order = z.infer<typeof Order>;
 
 /** What this process tells the measurement. */
 export const News = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("registered") }),
+  /** All are registered, this long after the first began; without the start of this process. */
+  z.object({ kind: z.literal("registered"), ms: z.number() }),
   z.object({ kind: z.literal("failed"), why: z.string() }),
   /** An execution has reached a worker; times by `monotonicMs`. */
   z.object({

@@ -6,11 +6,12 @@ import { monotonicMs } from "./monotonic-ms.ts";
 process.once("message", (message) => {
   const { servers, count, prefix } = Order.parse(message);
   const tell = (news: News) => void process.send?.(news);
+  const begun = performance.now();
   startLightWorkers(servers, count, { prefix }).then(
     (workers) => {
       workers.onClaimed = (hash, waitedMs) =>
         tell({ kind: "claimed", hash, waitedMs, atMs: monotonicMs() });
-      tell({ kind: "registered" });
+      tell({ kind: "registered", ms: performance.now() - begun });
     },
     (reason: unknown) => tell({ kind: "failed", why: String(reason) }),
   );

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
@@ -39,14 +38,12 @@ export async function startLightWorkers(
   { pauseMs = 0, prefix = "light" } = {},
 ): Promise<LightWorkers> {
   const addresses = [servers].flat();
-  const over = new AbortController();
-  // Each worker listens to its end.
-  setMaxListeners(0, over.signal);
+  const ends: AbortController[] = [];
   const running: Promise<unknown>[] = [];
   const workers: LightWorkers = {
     onClaimed: () => {},
     async stop() {
-      over.abort();
+      for (const end of ends) end.abort();
       await Promise.allSettled(running);
     },
   };
@@ -57,6 +54,9 @@ export async function startLightWorkers(
     );
     await Promise.all(
       some.map(async (n) => {
+        // Each has its own: a signal searches all its listeners when one is added.
+        const over = new AbortController();
+        ends.push(over);
         const farm = grpcFarmConnection({ server: addresses[n % addresses.length] ?? "" });
         const identity = { workerName: `${prefix}-${n}`, instanceId: randomUUID() };
         const request = create(RegisterRequestSchema, {

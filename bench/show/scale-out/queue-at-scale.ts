@@ -85,9 +85,7 @@ function withServers(
 
 async function measureIdle(farm: MeasuredFarm, count: number): Promise<Row[]> {
   const urls = farm.servers.map(({ url }) => url);
-  const begun = performance.now();
   const light = await startLightWorkersApart(urls, count, 2);
-  const registeredMs = performance.now() - begun;
   const channel = new GrpcChannel({ url: farm.client.url });
   try {
     const idle = await cpuShares(farm, () => delay(idleMs));
@@ -107,7 +105,7 @@ async function measureIdle(farm: MeasuredFarm, count: number): Promise<Row[]> {
     const mib = farm.servers.map(({ program }) => memoryOf(program.pid).rssKib / 1024);
     const how =
       `${count} workers of the real protocol that run nothing, each with a connection of its own, on ${farm.servers.length} servers, registered in ` +
-      `${(registeredMs / 1_000).toFixed(1)} s; idle for ${idleMs / 1_000} s: database ${percent(idle.database)}; then ${claims} actions, one every ${pauseMs} ms: ` +
+      `${(light.registeredMs / 1_000).toFixed(1)} s; idle for ${idleMs / 1_000} s: database ${percent(idle.database)}; then ${claims} actions, one every ${pauseMs} ms: ` +
       `servers ${busy.servers.map(percent).join(", ")}, database ${percent(busy.database)}; p50 ${quantile(waits, 0.5).toFixed(1)} ms`;
     return [
       exactly(`executions claimed once, ${count} workers`, waits.length, claims, "", how),
