@@ -14,6 +14,7 @@ import { type QueueTransactions, queueTransactions } from "../queue-transactions
 import type { AnnouncedExecutions } from "../submitting/announced-executions.ts";
 import { claimRound, type HandedBefore, kindOf, type Look, lookAhead } from "./claim-round.ts";
 import { nextRoundState, type RoundState } from "./claim-state.ts";
+import { spreadWaitMs } from "./spread-wait.ts";
 import { type WaitingClaim, WaitingClaims } from "./waiting-claims.ts";
 
 interface Claim {
@@ -162,7 +163,8 @@ export function claimDispatcher(parts: {
       if (round === "stopped") throw new Fault("unavailable", "the server is stopping");
       return new Promise((resolve) => {
         const leave = () => claims.ended(claim, "left");
-        const timer = setTimeout(() => claims.ended(claim, "wait-over"), waitMs);
+        const over = () => claims.ended(claim, "wait-over");
+        const timer = setTimeout(over, spreadWaitMs(waitMs, Math.random()));
         const claim: WaitingClaim = {
           worker,
           kind: kindOf(worker),
