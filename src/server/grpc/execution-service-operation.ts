@@ -1,5 +1,5 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import { anyPack, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { anyPack, timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import { logStreamName } from "#caches/rev2/log-stream-name.ts";
 import { missingBlobs } from "#caches/rev2/missing-blobs.ts";
 import { functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
@@ -142,8 +142,12 @@ function withTimes(finished: FinishedExecution, bytes: Uint8Array): ActionResult
   const leasedAt = finished.leasedAt ?? finished.queuedAt;
   const startedAt = finished.startedAt ?? leasedAt;
   known.worker ||= finished.worker ?? "";
-  known.queuedTimestamp ??= timestampFromDate(finished.queuedAt);
   known.workerStartTimestamp ??= timestampFromDate(leasedAt);
+  // The worker's clock may be behind the farm's, and a span must not be negative.
+  known.queuedTimestamp ??=
+    finished.queuedAt.getTime() < timestampMs(known.workerStartTimestamp)
+      ? timestampFromDate(finished.queuedAt)
+      : known.workerStartTimestamp;
   known.workerCompletedTimestamp ??= timestampFromDate(finished.finishedAt);
   known.executionStartTimestamp ??= timestampFromDate(startedAt);
   known.executionCompletedTimestamp ??= known.workerCompletedTimestamp;

@@ -111,6 +111,21 @@ describe("an operation", () => {
     expect(timesTold).toHaveLength(9);
   });
 
+  test("was not queued after its worker began, by whichever clock", async () => {
+    const farm = await aServer();
+    const worker = await fakeWorker(farm);
+    const stream = farm.execute(await farm.anAction("clock behind"));
+    const workerStartTimestamp = { seconds: 1_000_000_000n, nanos: 5 };
+
+    await stream.next();
+    const work = await worker.begin();
+    const result = { exitCode: 0, executionMetadata: { workerStartTimestamp } };
+    await work?.end({ ...success, result });
+    const { executionMetadata } = responseOf(await stream.end()).result ?? {};
+
+    expect(executionMetadata?.queuedTimestamp).toMatchObject(workerStartTimestamp);
+  });
+
   test("is said again while nothing happens", async () => {
     const farm = await aServer({ heartbeatMs: 20 });
     const stream = farm.execute(await farm.anAction("slow"));
