@@ -21,15 +21,17 @@ const native = zlib as unknown as {
 export const zstdFrame: (bytes: Uint8Array) => Promise<Uint8Array> =
   native.zstdCompress === undefined ? inWebAssembly : inThreadPool(native.zstdCompress);
 
-let ready: Promise<void> | undefined;
+/** Where the promise is: one process may load this module several times, as processes of tests do for each file. */
+const readyKey = Symbol.for("grange: zstd in WebAssembly");
+const ofProcess = globalThis as { [readyKey]?: Promise<void> };
 
 /**
  * Loads zstd's WebAssembly. Once in a process, because a second call of the package's own `init` breaks running
  * operations.
  */
 export function zstdInWebAssembly(): Promise<void> {
-  ready ??= init();
-  return ready;
+  ofProcess[readyKey] ??= init();
+  return ofProcess[readyKey];
 }
 
 async function inWebAssembly(bytes: Uint8Array): Promise<Uint8Array> {

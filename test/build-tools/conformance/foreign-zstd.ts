@@ -1,7 +1,7 @@
-import { compress, decompress, init } from "@bokuweb/zstd-wasm";
+import { compress, decompress } from "@bokuweb/zstd-wasm";
+import { zstdInWebAssembly } from "#cas/zstd/zstd-frame.ts";
 
-// Once in a process: a second initialization breaks running calls.
-await init();
+await zstdInWebAssembly();
 
 /** Compresses bytes as clients do, with the reference implementation. */
 export function packed(bytes: Uint8Array): Buffer {
