@@ -61,3 +61,30 @@ test("tasks whose times coincide start one after the other", async () => {
     vi.useRealTimers();
   }
 });
+
+test("a task whose period is shorter than its delay does not run after the stop", async () => {
+  vi.useFakeTimers();
+  try {
+    let runs = 0;
+    const count = (name: string): PeriodicTask => ({
+      name,
+      everyMs: 4,
+      run: async () => void runs++,
+    });
+
+    const tasks = startPeriodicTasks([count("first"), count("second"), count("third")], {
+      logger: silent,
+      idle: neverIdle,
+      firstMs: hourMs,
+    });
+    await vi.advanceTimersByTimeAsync(18);
+    await tasks.stop();
+    const before = runs;
+    await vi.advanceTimersByTimeAsync(100);
+
+    expect(before).toBeGreaterThan(0);
+    expect(runs).toBe(before);
+  } finally {
+    vi.useRealTimers();
+  }
+});

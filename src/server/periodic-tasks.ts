@@ -68,7 +68,11 @@ export function startPeriodicTasks(
       task.everyMs,
       task.staysOnTime === true ? undefined : idle,
       () => {
-        delayed = setTimeout(start, index * apartMs).unref();
+        // A task whose period is shorter than this delay has only one timer, which the stop ends.
+        delayed ??= setTimeout(() => {
+          delayed = undefined;
+          start();
+        }, index * apartMs).unref();
       },
     );
     return () => {
