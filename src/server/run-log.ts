@@ -84,11 +84,11 @@ const longLogBytes = 4 * 1024 * 1024;
 
 /**
  * Begins to verify a long log that a page will request next: the store verifies a blob as a whole before it answers the
- * first part of it. A failure is left to the request.
+ * first part of it.
  */
-export function prepareRunLog(services: RunLogServices, run: RunOutput): void {
+export async function prepareRunLog(services: RunLogServices, run: RunOutput): Promise<void> {
   if (run.result === null || sizeOfStdout(run.result) < longLogBytes) return;
-  readRunLog(services, run, 0, 1).catch(() => {});
+  await readRunLog(services, run, 0, 1);
 }
 
 /** The size of a piece of a log without a result, in bytes. */

@@ -55,9 +55,12 @@ export function jobHandlers(services: HandlerServices): HandlersFor<typeof jobEn
     job: ({ params: { graph, job } }) => detailOf(graphIdOf({ graph }), job),
     async jobPage({ params: { graph, job }, caller }) {
       const detail = await detailOf(graphIdOf({ graph }), job);
-      const newest = detail.runList[0]?.number;
-      if (newest !== undefined && mayDo(caller, "read-logs", detail.graph))
-        prepareRunLog(services, (await runOfCall(db, { graph, job, run: newest })).output);
+      const [newest] = detail.runList;
+      if (newest?.state === "finished" && mayDo(caller, "read-logs", detail.graph))
+        // Not awaited, and a failure is left to the request of the log.
+        runOfCall(db, { graph, job, run: newest.number })
+          .then(({ output }) => prepareRunLog(services, output))
+          .catch(() => {});
       return jobPage(services, detail, caller);
     },
     async jobWaiting({ params: { graph, job } }) {
