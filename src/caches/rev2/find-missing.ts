@@ -30,7 +30,7 @@ const leastHashLength = 32;
  * A message of 4 MiB has some 60,000 digests: decoding and encoding take a tenth of a second each, during which no
  * other client would be served.
  *
- * @param checkedAtOnce How many digests the store gets at once. A store that asks a database needs a round trip for
+ * @param checkedAtOnce How many digests the store gets at once. A store that queries a database needs a round trip for
  * each part.
  */
 export function findMissing(

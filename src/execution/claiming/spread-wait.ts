@@ -4,7 +4,7 @@ const leastSpreadMs = 5_000;
 const spreadPart = 0.25;
 
 /**
- * Returns how long a claim waits that asked for `waitMs`. `random`: from 0 to 1.
+ * Returns how long a claim waits that requested `waitMs`. `random`: from 0 to 1.
  *
  * Thousands of workers connect at the same time when their server starts. With equal waits, their claims would end at
  * the same time from then on, and the server would do nothing else for seconds, every 20 s.
