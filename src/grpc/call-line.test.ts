@@ -103,3 +103,38 @@ test("a call that is over when its turn comes takes nobody's place", async () =>
   expect(begun).toEqual(["many", "many"]);
   over();
 });
+
+test("a connection that began a call some rounds ago does not wait, however many others do", async () => {
+  const { begun, make } = calls();
+  const over = shortWork("somebody");
+  make("one", 1);
+  for (let n = 0; n < 500; n++) make(`worker ${n}`, 2);
+  await rounds(5);
+  make("one", 1);
+  expect(begun.at(-1)).toBe("one");
+  over();
+});
+
+test("where rounds are slow, turns end by time", async () => {
+  const { begun, make } = calls();
+  const overs = [shortWork("somebody")];
+  make("many", 1_000);
+  for (let n = 0; n < 10; n++) {
+    vi.advanceTimersByTime(20);
+    overs.push(shortWork("somebody"));
+    await setImmediate();
+  }
+  // The first one, and one in each round.
+  expect(begun).toHaveLength(11);
+  for (const over of overs) over();
+});
+
+test("many waiting connections begin several calls in a turn", async () => {
+  const { begun, make } = calls();
+  const over = shortWork("somebody");
+  for (let n = 0; n < 500; n++) make(`worker ${n}`, 2);
+  expect(begun).toHaveLength(500);
+  await rounds(150);
+  expect(begun.length).toBeGreaterThan(900);
+  over();
+});

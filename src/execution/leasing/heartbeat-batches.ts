@@ -9,14 +9,18 @@ import { reviveLeases } from "./revive-leases.ts";
 /** The most heartbeats in one transaction. */
 const most = 1_000;
 
-/** Idle heartbeats are stored at most this many times in the heartbeat interval of a worker. */
-const idleBatchesPerInterval = 3;
+/**
+ * Idle heartbeats are stored at most this many times in the heartbeat interval of a worker. The heartbeats of a batch are
+ * answered together, so their workers send the next ones together: with batches of hundreds, a server would do nothing
+ * else for a tenth of a second each time.
+ */
+const idleBatchesPerInterval = 12;
 
 /**
  * Processes heartbeats; those that arrive during a commit share the next one.
  *
- * Heartbeats that say only that an idle worker is alive wait up to a third of the heartbeat interval for each other: nobody
- * needs their answers soon, and thousands of idle workers would otherwise keep the database busy with transactions for
+ * Heartbeats that say only that an idle worker is alive wait up to a twelfth of the heartbeat interval for each other:
+ * nobody needs their answers soon, and thousands of idle workers would otherwise keep the database busy with transactions for
  * one row each.
  */
 export function heartbeatBatches(parts: {
