@@ -1,7 +1,8 @@
 import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { withCommit } from "#db/with-commit.ts";
-import type { Look, Round } from "./claiming/claim-round.ts";
+import type { Round } from "./claiming/claim-round.ts";
+import type { Look } from "./claiming/recent-looks.ts";
 import type { WaitingClaim, WaitingClaims } from "./claiming/waiting-claims.ts";
 import { nameQueueNotifier } from "./notify.store.ts";
 

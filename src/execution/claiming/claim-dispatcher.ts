@@ -12,8 +12,9 @@ import type { LeasesHere } from "../leasing/leases-here.ts";
 import type { RegisteredWorker } from "../leasing/worker.store.ts";
 import { type QueueTransactions, queueTransactions } from "../queue-transactions.ts";
 import type { AnnouncedExecutions } from "../submitting/announced-executions.ts";
-import { claimRound, type HandedBefore, kindOf, type Look, lookAhead } from "./claim-round.ts";
+import { claimRound, type HandedBefore, kindOf, lookAhead } from "./claim-round.ts";
 import { nextRoundState, type RoundState } from "./claim-state.ts";
+import { type Look, RecentLooks } from "./recent-looks.ts";
 import { spreadWaitMs } from "./spread-wait.ts";
 import { type WaitingClaim, WaitingClaims } from "./waiting-claims.ts";
 
@@ -79,6 +80,7 @@ export function claimDispatcher(parts: {
     lanes: recentlyUsed<number>(mostRemembered),
     alike: recentlyUsed<string>(mostAlike),
   };
+  const looks = new RecentLooks();
   let generation = 0;
   let round: RoundState = "idle";
   let rounds: Promise<void> | undefined;
@@ -89,7 +91,8 @@ export function claimDispatcher(parts: {
     const now = parts.clock.now();
     const until = new Date(now.getTime() + parts.leaseMs);
     const { overdueAfterMs, announced, leases } = parts;
-    return claimRound(tx, served, before, { now, until, overdueAfterMs, announced, leases }, early);
+    const lease = { now, until, overdueAfterMs, announced, leases, looks };
+    return claimRound(tx, served, before, lease, early);
   };
 
   const serveOnce = async (served: readonly WaitingClaim[]) => {

@@ -12,10 +12,11 @@ import { claimCandidates, leasedByLane, leaseExecutions } from "./claim-executio
 import { imagesOf } from "./execution-images.store.ts";
 import { topLane } from "./fair-lane.ts";
 import { isOverdue } from "./is-overdue.ts";
-import { type Busy, type Candidate, orderClaims } from "./order-claims.ts";
+import { type Candidate, orderClaims } from "./order-claims.ts";
 import { workersByImage } from "./prefer-images.ts";
 import { preferIndexes, preferKnownPlans } from "./prefer-indexes.store.ts";
 import { preferPrefetchedWorker, swapAssignments } from "./prefer-prefetched-worker.ts";
+import type { Look, RecentLooks } from "./recent-looks.ts";
 
 /** Executions handed out by one statement at most. */
 const mostPerRound = 500;
@@ -47,12 +48,6 @@ export interface Round {
   readonly hasMore: boolean;
   /** Kinds of workers without remaining work, by `kindOf`. */
   readonly exhausted: readonly string[];
-}
-
-/** The candidates for a kind of worker in the queue. */
-export interface Look {
-  readonly candidates: readonly Candidate[];
-  readonly busy: Busy;
 }
 
 /**
@@ -95,6 +90,7 @@ export async function claimRound(
     readonly overdueAfterMs: number;
     readonly announced?: AnnouncedExecutions | undefined;
     readonly leases?: LeasesHere | undefined;
+    readonly looks: RecentLooks;
   },
   ahead?: Look,
 ): Promise<{ readonly over: Promise<Round> }> {
@@ -107,9 +103,15 @@ export async function claimRound(
     await handingOut;
     const [first] = group;
     if (first === undefined) continue;
-    const { candidates, busy } = nth === 0 && ahead ? ahead : await look(tx, group);
+    const { kind } = first.claim;
+    const assignmentCount = assignmentsOf(group);
+    const early = nth === 0 ? ahead : undefined;
+    const recent = early ?? lease.looks.find(kind, lease.now, 2 * assignmentCount + spare);
+    const { candidates, busy } = recent ?? (await look(tx, group));
+    if (recent === undefined || recent === early)
+      lease.looks.keep(kind, { candidates, busy }, lease.now);
     if (candidates.length === 0) {
-      exhausted.push(first.claim.kind);
+      exhausted.push(kind);
       continue;
     }
     const seekers = group.map(({ claim: { worker, most } }) => ({
@@ -117,7 +119,6 @@ export async function claimRound(
       most,
       lastLane: before.lanes.peek(worker.instanceId),
     }));
-    const assignmentCount = assignmentsOf(group);
     // When several workers choose at once, each finds its own executions among the first ones.
     const [alone, ...more] = seekers;
     const preferredLane = more.length === 0 ? alone?.lastLane : undefined;
@@ -141,6 +142,7 @@ export async function claimRound(
     const seated = keptFor ? swapAssignments(assignments, ids, keptFor) : assignments;
     // Thousands of workers may wait for a few executions.
     const taking = seated.slice(0, ids.length);
+    lease.looks.chosen(kind, ordered.slice(0, taking.length));
     const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
     handingOut = leaseExecutions(tx, ids, taking, lease.now, lease.until).then((handedOut) => {
       for (const { instanceId, execution, row } of handedOut) {
@@ -151,11 +153,11 @@ export async function claimRound(
         const [similarityKey] = row.similarityKeys;
         if (similarityKey !== undefined) before.alike.set(similarityKey, instanceId);
       }
-      hasMore ||=
-        handedOut.length === mostPerRound ||
-        handedOut.length < Math.min(assignments.length, candidates.length);
+      const isFewer = handedOut.length < Math.min(assignments.length, candidates.length);
+      if (isFewer) lease.looks.forget(kind);
+      hasMore ||= handedOut.length === mostPerRound || isFewer;
       if (handedOut.length === candidates.length && candidates.length <= fewCandidates)
-        exhausted.push(first.claim.kind);
+        exhausted.push(kind);
     });
     // The error is handled where the end of the round is awaited.
     handingOut.catch(() => {});
