@@ -15,6 +15,7 @@ const shows: Readonly<Record<string, () => Promise<Show>>> = {
   farm: async () => (await import("./farm/farm-show.ts")).farmShow,
   graphs: async () => (await import("./graphs/graphs-show.ts")).graphsShow,
   "build-tools": async () => (await import("./build-tools/build-tools-show.ts")).buildToolsShow,
+  field: async () => (await import("./field/field-show.ts")).fieldShow,
   "size-classes": async () => (await import("./size-classes/size-classes-show.ts")).sizeClassesShow,
   "benchmark-lab": async () =>
     (await import("./benchmark-lab/benchmark-lab-show.ts")).benchmarkLabShow,
@@ -60,7 +61,7 @@ for (const measurement of wanted) {
   const { title } = measurement;
   process.stderr.write(`measuring: ${title}\n`);
   const measured = await measurement
-    .measure({ minutes })
+    .measure({ minutes, long })
     .catch((cause: unknown) => [notMeasured(title, cause)]);
   rows.push(...measured);
   // The rows before an interruption are still printed.

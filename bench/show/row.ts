@@ -9,6 +9,24 @@ export interface Row {
   readonly holds: boolean;
   /** The method of measurement, so that anybody can repeat it. */
   readonly how: string;
+  /** The values of a comparison with another program. */
+  readonly compared?: Compared;
+}
+
+/** The values of two programs in a comparison, one of each round. */
+interface Compared {
+  readonly what: string;
+  readonly unit: string;
+  readonly better: "higher" | "lower";
+  readonly ours: Samples;
+  readonly peer: Samples;
+}
+
+/** The values of one program. */
+export interface Samples {
+  /** The name of the program, with its version. */
+  readonly name: string;
+  readonly samples: readonly number[];
 }
 
 export interface Measurement {
@@ -22,6 +40,8 @@ export interface Measurement {
 interface MeasureOptions {
   /** How long a measurement takes that lasts as long as its user wants; undefined: its usual time. */
   readonly minutes: number | undefined;
+  /** Whether larger amounts may be measured, with `--long`. */
+  readonly long: boolean;
 }
 
 export interface Show {

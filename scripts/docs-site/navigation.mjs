@@ -57,6 +57,7 @@ export const navigation = [
       "docs/data.md",
       "docs/size-classes.md",
       "docs/size-class-traces.md",
+      "docs/benchmarks-of-the-field.md",
       "docs/provenance.md",
       "docs/security.md",
     ],
