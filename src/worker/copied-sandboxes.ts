@@ -1,7 +1,12 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { Fault } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
 import type { ExecutionPlace } from "./execution-places.ts";
+import { killQuietly } from "./limits/cgroup-files.ts";
 import type { ProcessGroup } from "./limits/limits.ts";
+import { closeQuietly } from "./logs/captured-log.ts";
 import type { Places, Sandbox } from "./sandbox/sandbox.ts";
 import { SandboxOriginal } from "./sandbox-original.ts";
 import type { ProcessSpawner, SpawnedProcess } from "./spawned-process.ts";
@@ -42,12 +47,21 @@ export class CopiedSandboxes {
       });
       if (original.isCurrent(copies.view)) {
         // Without a pause since the check: a closed original has no file.
-        return original.during(({ namespace }) =>
-          this.#spawner.spawn(copies.waiter, group, {
+        return original.during(async ({ namespace }) => {
+          const binds = copies.binds(places);
+          const copyOf = { namespace, binds };
+          const process = await this.#spawner.spawn(copies.waiter, group, {
             withStdin: true,
-            copyOf: { namespace, binds: copies.binds(places) },
-          }),
-        );
+            copyOf,
+          });
+          try {
+            await untilMounted(process, binds);
+            return process;
+          } catch (reason) {
+            await end(process, group);
+            throw reason;
+          }
+        });
       }
       this.#forget(opening);
       original.close();
@@ -75,4 +89,54 @@ export class CopiedSandboxes {
   #forget(opening: Promise<SandboxOriginal>): void {
     if (this.#opened === opening) this.#opened = undefined;
   }
+}
+
+/** A job waits for its sandbox: it gets another one after this time. */
+const longestSetupMs = 10_000;
+
+/**
+ * Resolves when the copy has its directories.
+ *
+ * While they are moved into the copy they belong to no mount namespace, and the kernel adds no mounts to them then: the
+ * job would not see an input tree that is mounted at that moment.
+ *
+ * Throws `unavailable` when the process ends before, or when this process may not look into the copy.
+ */
+async function untilMounted(
+  { pid, exited }: SpawnedProcess,
+  binds: readonly (readonly [from: string, at: string])[],
+): Promise<void> {
+  let hasEnded = false;
+  const over = () => {
+    hasEnded = true;
+  };
+  exited.then(over, over);
+  const deadline = performance.now() + longestSetupMs;
+  while (!binds.every(([from, at]) => isSameDirectory(from, `/proc/${pid}/root${at}`))) {
+    if (hasEnded) throw new Fault("unavailable", "a sandbox ended before it was ready");
+    if (performance.now() > deadline)
+      throw new Fault("unavailable", "a sandbox was not ready in time");
+    await rest(1);
+  }
+}
+
+function isSameDirectory(one: string, other: string): boolean {
+  try {
+    const [a, b] = [statSync(one), statSync(other)];
+    return a.ino === b.ino && a.dev === b.dev;
+  } catch (reason) {
+    if (errnoOf(reason) === "EACCES")
+      throw new Fault("unavailable", "the worker may not look into a sandbox", { cause: reason });
+    // The process has not entered the copy, or has ended.
+    return false;
+  }
+}
+
+async function end(process: SpawnedProcess, group: ProcessGroup): Promise<void> {
+  closeQuietly(process.stdin ?? -1);
+  if (process.pid !== undefined) killQuietly(-process.pid);
+  await group.kill();
+  await process.exited.catch(() => {});
+  closeQuietly(process.stdout);
+  closeQuietly(process.stderr);
 }

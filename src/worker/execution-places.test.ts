@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -74,6 +75,38 @@ test("a waiting sandbox sees later mounts in its tree", async (context) => {
   expect(await place.waiting?.process.exited).toBe(42);
   await place.dispose();
 });
+
+test("a sandbox sees a mount that is made as soon as its place is there", async (context) => {
+  const { machine, places, canWait } = await openPlaces(1);
+  skipWithout(context, waitingSandboxes(canWait));
+  const isCopied = await places.copied;
+  const isMounted = machine.shell.kind !== "plain";
+  const exitCodes: (number | undefined)[] = [];
+  const inodes: (number | undefined)[][] = [];
+
+  // bubblewrap may have made the first one.
+  await (await places.take(true)).dispose();
+  // Each of these is taken while its sandbox is still being made.
+  for (let n = 0; n < 20; n++) {
+    const place = await places.take(true);
+    const root = join(place.scratch, "root");
+    // A copy sees no mount that is made between the start of its process and its own mounts.
+    if (isCopied) inodes.push([inodeOf(inCopy(place, fixedPlaces.root)), inodeOf(root)]);
+    const quoted = quoteForShell(root);
+    const mount = isMounted ? `mount -t tmpfs tmpfs ${quoted} && ` : "";
+    await machine.shell.run(`${mount}: >${quoted}/there`);
+    place.waiting?.go(run("test -e there && exit 42"));
+    exitCodes.push(await place.waiting?.process.exited);
+    await place.dispose();
+  }
+
+  expect(inodes).toEqual(inodes.map(([, outside]) => [outside, outside]));
+  expect(exitCodes).toEqual(exitCodes.map(() => 42));
+});
+
+const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
+const inCopy = ({ waiting }: ExecutionPlace, path: string) =>
+  `/proc/${waiting?.process.pid}/root${path}`;
 
 /** Returns a place whose sandbox was prepared after everything before this call. */
 async function takeFresh(places: ExecutionPlaces, slots = 1): Promise<ExecutionPlace> {
