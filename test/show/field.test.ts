@@ -3,6 +3,7 @@ import { schedulerConfig, storageConfig } from "../../bench/show/field/buildbarn
 import { quantitiesOf, turnsOf } from "../../bench/show/field/by-turns.ts";
 import { absentRow, comparisonRows } from "../../bench/show/field/comparison-rows.ts";
 import { FieldResult, fieldTable } from "../../bench/show/field/field-table.ts";
+import { nativeLinkConfig } from "../../bench/show/field/nativelink-config.ts";
 import { fileOf } from "../../bench/show/field/peers.ts";
 
 const speed = (value: number) =>
@@ -123,5 +124,19 @@ test("Buildbarn listens on the given addresses only, and each blob of 1 GiB fits
   expect(schedulerConfig(places)).toMatchObject({
     clientGrpcServers: [{ listenAddresses: ["127.0.0.1:2"] }],
     workerGrpcServers: [{ listenAddresses: ["127.0.0.1:3"] }],
+  });
+});
+
+test("NativeLink listens on the given addresses only, and runs so many actions at once", () => {
+  const places = { directory: "/data", clients: "127.0.0.1:1", workers: "127.0.0.1:2" };
+
+  const config = nativeLinkConfig(places, 2);
+
+  expect(config).toMatchObject({
+    workers: [{ local: { max_inflight_tasks: 2, work_directory: "/data/work" } }],
+    servers: [
+      { listener: { http: { socket_address: "127.0.0.1:1" } } },
+      { listener: { http: { socket_address: "127.0.0.1:2" } } },
+    ],
   });
 });

@@ -46,3 +46,8 @@ export function quantitiesOf(
     sides: [...samples].map(([name, values]) => ({ name, samples: values })),
   }));
 }
+
+/** Tells on standard error how far a measurement of minutes is. */
+export function tellTurn(round: number, rounds: number, server: string): void {
+  process.stderr.write(`  round ${round + 1} of ${rounds}: ${server}\n`);
+}

@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf, startDigest } from "#cas/digest-of.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 import { dataOfReadResponse, writeRequest } from "#grpc/byte-stream-wire.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import {
@@ -15,6 +17,10 @@ import { ByteStream, ReadRequestSchema } from "#proto/google/bytestream/bytestre
 import type { Figure } from "./by-turns.ts";
 
 const mebibyte = 1_048_576;
+const messageBytes = 262_144;
+/** A server may refuse a message while it holds too many: clients send it again, as Bazel does. */
+const retries = 50;
+const retryAfterMs = 100;
 const smallBytes = 1_000;
 const inBatch = 1_000;
 const digestsInCall = 10_000;
@@ -212,13 +218,25 @@ async function shared<T>(
   await Promise.all(
     channels.map(async (channel) => {
       for (let item = items[next++]; item !== undefined; item = items[next++])
-        await work(channel, item);
+        await retried(() => work(channel, item));
     }),
   );
   return (performance.now() - startedAt) / 1_000;
 }
 
-/** Sends a blob in messages of at most 1 MiB, without hashing it. */
+async function retried(work: () => Promise<void>): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work();
+    } catch (reason) {
+      const isRefused = reason instanceof Fault && reason.code === "resource_exhausted";
+      if (!isRefused || attempt === retries) throw reason;
+      await sleep(retryAfterMs);
+    }
+  }
+}
+
+/** Sends a blob in messages of at most 256 KiB, without hashing it. */
 async function writeBlob(
   channel: GrpcChannel,
   digest: Digest,
@@ -229,16 +247,16 @@ async function writeBlob(
 }
 
 async function* messagesOf(resourceName: string, parts: readonly Uint8Array[]) {
+  const size = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
   let writeOffset = 0;
-  for (const [n, data] of parts.entries()) {
-    const finishWrite = n === parts.length - 1;
-    yield writeRequest({
-      resourceName: n === 0 ? resourceName : "",
-      writeOffset,
-      finishWrite,
-      data,
-    });
-    writeOffset += data.byteLength;
+  for (const part of parts) {
+    for (let at = 0; at < part.byteLength; at += messageBytes) {
+      const data = part.subarray(at, at + messageBytes);
+      const isLast = writeOffset + data.byteLength === size;
+      const name = writeOffset === 0 ? resourceName : "";
+      yield writeRequest({ resourceName: name, writeOffset, finishWrite: isLast, data });
+      writeOffset += data.byteLength;
+    }
   }
 }
 

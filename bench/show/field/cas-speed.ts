@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Measurement, Row } from "../row.ts";
-import { type Figure, quantitiesOf, turnsOf } from "./by-turns.ts";
+import { type Figure, quantitiesOf, tellTurn, turnsOf } from "./by-turns.ts";
 import { bazelRemote, buildbarnStorage, grangeStorage, ours } from "./cas-contenders.ts";
 import { type CasLoad, type LargeBlobs, largeBlobs, measureCas } from "./cas-load.ts";
 import { absentRow, comparisonRows } from "./comparison-rows.ts";
@@ -15,8 +15,8 @@ const usual: CasLoad = {
   clients,
   largeMiB: 256,
   smallInBatches: 10_000,
-  smallByStream: 2_000,
-  findMissingCalls: 16,
+  smallByStream: 1_000,
+  findMissingCalls: 8,
 };
 const full: CasLoad = {
   clients,
@@ -50,6 +50,7 @@ async function measure(load: CasLoad): Promise<Row[]> {
   const measured: { server: string; figures: readonly Figure[] }[] = [];
   for (let round = 0; round < rounds; round++) {
     for (const contender of turnsOf(contenders, round)) {
+      tellTurn(round, rounds, contender.name);
       const figures = await measureOne(contender, load, large);
       measured.push({ server: contender.name, figures });
     }

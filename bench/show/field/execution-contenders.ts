@@ -14,6 +14,7 @@ import {
 import { ours } from "./cas-contenders.ts";
 import { untilExecuting } from "./execution-load.ts";
 import { type Contender, stopInOrder, untilServing } from "./field-server.ts";
+import { nativeLinkConfig } from "./nativelink-config.ts";
 import type { Peer } from "./peers.ts";
 
 /** As many actions at once on each of them. */
@@ -93,6 +94,25 @@ export function buildboxCasd({ path, title }: Peer, runner: Peer): Contender {
         join(directory, "casd"),
       ]);
       const url = `http://127.0.0.1:${port}`;
+      await untilServing(url, program);
+      await untilExecuting(url);
+      return { url, pids: [program.pid], stop: () => stopInOrder([program]) };
+    },
+  };
+}
+
+/** NativeLink in one process. Its actions run without a sandbox. */
+export function nativeLink({ path, title }: Peer): Contender {
+  return {
+    name: title,
+    async start(directory) {
+      const clients = `127.0.0.1:${await freePort()}`;
+      const workers = `127.0.0.1:${await freePort()}`;
+      const file = join(directory, "nativelink.json5");
+      const config = nativeLinkConfig({ directory, clients, workers }, slots);
+      await writeFile(file, JSON.stringify(config));
+      const program = startProgram(path, [file], { env: { RUST_LOG: "error" } });
+      const url = `http://${clients}`;
       await untilServing(url, program);
       await untilExecuting(url);
       return { url, pids: [program.pid], stop: () => stopInOrder([program]) };

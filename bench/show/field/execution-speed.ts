@@ -2,10 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Measurement, Row } from "../row.ts";
-import { type Figure, quantitiesOf, turnsOf } from "./by-turns.ts";
+import { type Figure, quantitiesOf, tellTurn, turnsOf } from "./by-turns.ts";
 import { ours } from "./cas-contenders.ts";
 import { absentRow, comparisonRows } from "./comparison-rows.ts";
-import { buildbarnExecution, buildboxCasd, grangeExecution } from "./execution-contenders.ts";
+import {
+  buildbarnExecution,
+  buildboxCasd,
+  grangeExecution,
+  nativeLink,
+} from "./execution-contenders.ts";
 import { type ExecutionLoad, measureExecution } from "./execution-load.ts";
 import type { Contender, FieldServer } from "./field-server.ts";
 import { type Absent, findPeer } from "./peers.ts";
@@ -16,10 +21,10 @@ const warmUp: ExecutionLoad = { oneByOne: 10, eightAtOnce: 20, small: 20 };
 
 /** Actions that take no time, beside other servers that execute. */
 export const executionSpeed: Measurement = {
-  title: "small actions, beside Buildbarn and buildbox-casd",
+  title: "small actions, beside Buildbarn, NativeLink and buildbox-casd",
   long: false,
   async measure() {
-    const found = [foundBuildbarn(), foundCasd()];
+    const found = [foundBuildbarn(), foundNativeLink(), foundCasd()];
     const peers = found.flatMap((each) => ("absent" in each ? [] : [each]));
     const absent = found.flatMap((each) =>
       "absent" in each ? [absentRow("small actions", each)] : [],
@@ -35,6 +40,11 @@ function foundCasd(): Contender | Absent {
   if ("absent" in casd) return casd;
   if ("absent" in run) return run;
   return buildboxCasd(casd, run);
+}
+
+function foundNativeLink(): Contender | Absent {
+  const peer = findPeer("nativelink");
+  return "absent" in peer ? peer : nativeLink(peer);
 }
 
 function foundBuildbarn(): Contender | Absent {
@@ -61,14 +71,16 @@ async function measure(contenders: readonly Contender[]): Promise<Row[]> {
       });
     for (const { server } of running) await measureExecution(server.url, warmUp);
     for (let round = 0; round < rounds; round++)
-      for (const { name, server } of turnsOf(running, round))
+      for (const { name, server } of turnsOf(running, round)) {
+        tellTurn(round, rounds, name);
         measured.push({ server: name, figures: await measureExecution(server.url, load) });
+      }
   } finally {
     for (const { server } of running) await server.stop();
     await rm(directory, { recursive: true, force: true });
   }
   const how =
-    "two actions at once on each server, everything on this machine; Grange and buildbox-casd run each in a sandbox, Buildbarn in none";
+    "two actions at once on each server, everything on this machine; Grange and buildbox-casd run each in a sandbox, Buildbarn and NativeLink in none";
   return quantitiesOf(measured).flatMap((quantity) =>
     comparisonRows(quantity, ours, { kind: "ratio", limit: limitOf(quantity.what) }, how),
   );

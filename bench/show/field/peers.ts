@@ -14,7 +14,6 @@ const titles = {
   "buildbox-run": "buildbox-run",
   nativelink: "NativeLink",
   "redis-server": "Redis",
-  ccache: "ccache",
 } as const;
 
 type PeerName = keyof typeof titles;
