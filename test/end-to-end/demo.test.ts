@@ -11,7 +11,7 @@ import { invocationEndpoints } from "#api/endpoints/invocation-endpoints.ts";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 import { type ApiClient, apiClient } from "#cli/api/api-client.ts";
 import { demoCommits, demoMilestones } from "#cli/example/demo-commits.ts";
-import { copyCluster } from "../support/prepared-cluster.ts";
+import { linkCluster, removeWithCluster } from "../support/prepared-cluster.ts";
 import { processesWith } from "../support/processes-with.ts";
 import { lastLine, runGrange, startGrange } from "../support/run-grange.ts";
 
@@ -24,12 +24,16 @@ interface Totals {
 const wholeDemoMs = 600_000;
 
 let scratch: string;
+const dataDirectories: string[] = [];
 let path: string;
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "grange-demo-"));
   path = await pathWithoutCompiler();
 });
-afterAll(() => rm(scratch, { recursive: true, force: true }));
+afterAll(async () => {
+  for (const data of dataDirectories) await removeWithCluster(data);
+  await rm(scratch, { recursive: true, force: true });
+});
 
 /** Returns a PATH with a C compiler that fails, as if its headers were missing. */
 async function pathWithoutCompiler(): Promise<string> {
@@ -41,7 +45,8 @@ async function pathWithoutCompiler(): Promise<string> {
 
 async function dataDirectory(name: string): Promise<string> {
   const data = join(scratch, name);
-  await copyCluster(data);
+  await linkCluster(data);
+  dataDirectories.push(data);
   return data;
 }
 

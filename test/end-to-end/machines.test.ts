@@ -8,7 +8,7 @@ import { Collectors, CollectorView } from "#api/collector.ts";
 import { workerEndpoints } from "#api/endpoints/worker-endpoints.ts";
 
 import { type ApiClient, apiClient } from "#cli/api/api-client.ts";
-import { copyCluster } from "../support/prepared-cluster.ts";
+import { linkCluster, removeWithCluster } from "../support/prepared-cluster.ts";
 import type { Program } from "../support/process.ts";
 import { startGrange } from "../support/run-grange.ts";
 import { type TestAuthority, testAuthority } from "../support/test-authority.ts";
@@ -41,7 +41,7 @@ beforeAll(async () => {
   ]);
   const files = ["--tls-cert", own.cert, "--tls-key", own.key, "--client-ca", ours.cert];
   const data = join(scratch, "server");
-  await copyCluster(data);
+  await linkCluster(data);
   server = startGrange(["server", "--port", "0", "--data", data, "--close", ...files]);
   const line = await server.line((each) => each.startsWith('{"ready":true'));
   ({ url } = z.object({ url: z.string() }).parse(JSON.parse(line)));
@@ -52,6 +52,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server?.signal("SIGTERM");
   await server?.finished;
+  await removeWithCluster(join(scratch, "server"));
   await rm(scratch, { recursive: true, force: true });
 });
 

@@ -18,7 +18,7 @@ import {
 import { grange } from "../support/farm.ts";
 import { curl } from "../support/needs/machine-needs.ts";
 import { needs } from "../support/needs/needs.ts";
-import { copyCluster } from "../support/prepared-cluster.ts";
+import { linkCluster, removeWithCluster } from "../support/prepared-cluster.ts";
 import { type Program, startProgram } from "../support/process.ts";
 import { grangeJson, lastLine, runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
@@ -43,7 +43,7 @@ beforeAll(async () => {
   certificate = await testCertificate(scratch);
   repository = await sampleRepository({ ".grange/farm.yml": definitions, words: "b\na\n" });
   const { cert, key } = certificate;
-  await copyCluster(join(scratch, "data"));
+  await linkCluster(join(scratch, "data"));
   const options = ["--data", join(scratch, "data"), "--tls-cert", cert, "--tls-key", key];
   server = startGrange(["server", "--port", "0", ...options]);
   const line = await server.line((each) => each.startsWith('{"ready":true'));
@@ -59,6 +59,7 @@ afterAll(async () => {
   server?.signal("SIGTERM");
   await server?.finished;
   await repository?.remove();
+  await removeWithCluster(join(scratch, "data"));
   await rm(scratch, { recursive: true, force: true });
 });
 

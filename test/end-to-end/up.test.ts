@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Worker } from "#api/worker.ts";
 import { localWorkers } from "#cli/up/local-workers.ts";
-import { copyCluster } from "../support/prepared-cluster.ts";
+import { linkCluster, removeWithCluster } from "../support/prepared-cluster.ts";
 import { processesWith, untilNoProcessWith } from "../support/processes-with.ts";
 import { lastLine, runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
@@ -21,6 +21,7 @@ jobs:
 
 let repository: SampleRepository;
 let scratch: string;
+const dataDirectories: string[] = [];
 let green: string;
 let red: string;
 let long: string;
@@ -38,6 +39,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await repository.remove();
+  for (const data of dataDirectories) await removeWithCluster(data);
   await rm(scratch, { recursive: true, force: true });
 });
 
@@ -57,7 +59,8 @@ async function workersOf(origin: string): Promise<readonly Worker[]> {
  */
 async function dataWithDatabase(name: string): Promise<string> {
   const data = join(scratch, name);
-  await copyCluster(data);
+  await linkCluster(data);
+  dataDirectories.push(data);
   return data;
 }
 

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openTarget, type Target } from "../build-tools/hostile-target.ts";
 import { grange } from "../support/farm.ts";
-import { copyCluster } from "../support/prepared-cluster.ts";
+import { linkCluster, removeWithCluster } from "../support/prepared-cluster.ts";
 import { startProgram } from "../support/process.ts";
 
 /** A server in a separate process, so that its memory and its end can be measured. */
@@ -36,7 +36,7 @@ export async function startHostileFarm(options: {
   readonly env?: Readonly<Record<string, string>>;
 }): Promise<HostileFarm> {
   const dataDir = await mkdtemp(join(tmpdir(), "grange-hostile-"));
-  await copyCluster(dataDir);
+  await linkCluster(dataDir);
   const server = startProgram(
     process.execPath,
     [grange, "server", "--data", dataDir, "--port", "0"],
@@ -59,12 +59,12 @@ export async function startHostileFarm(options: {
         await target.stop();
         server.signal("SIGTERM");
         await server.finished;
-        await rm(dataDir, { recursive: true, force: true });
+        await removeWithCluster(dataDir);
       },
     };
   } catch (cause) {
     server.signal("SIGKILL");
-    await rm(dataDir, { recursive: true, force: true });
+    await removeWithCluster(dataDir);
     throw cause;
   }
 }

@@ -12,7 +12,7 @@ import type { Services } from "#server/services.ts";
 import { startServer } from "#server/start-server.ts";
 import { readWorkerConfig, type WorkerConfig } from "#worker/config.ts";
 import { startWorker, type Worker } from "#worker/start-worker.ts";
-import { copyCluster } from "./prepared-cluster.ts";
+import { linkCluster, removeWithCluster } from "./prepared-cluster.ts";
 
 /**
  * A farm in this process: a real server with its own PostgreSQL on a real port, real workers with their sandboxes.
@@ -47,7 +47,7 @@ export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
   const { workers = 1, ...config } = told;
   const top = await mkdtemp(join(tmpdir(), "grange-here-"));
   const dataDir = join(top, "server");
-  if (config.databaseUrl === undefined) await copyCluster(dataDir);
+  if (config.databaseUrl === undefined) await linkCluster(dataDir);
   const server = await startServer(
     // Repositories of tests are local paths, and users without the right to administer submit them.
     readServerConfig(
@@ -123,6 +123,7 @@ export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
     async stop() {
       await Promise.all(running.map((worker) => worker.stop()));
       await server.stop();
+      await removeWithCluster(dataDir);
       await rm(top, { recursive: true, force: true });
     },
   };

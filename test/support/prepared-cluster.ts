@@ -28,6 +28,7 @@ export async function copyCluster(dataDir: string): Promise<void> {
 export async function linkCluster(dataDir: string): Promise<void> {
   const cluster = await preparedCluster();
   if (cluster === undefined) return;
+  await mkdir(dataDir, { recursive: true });
   const files = join(cluster, `copy-${randomUUID()}`);
   await promisify(execFile)("cp", ["-a", join(cluster, "pgdata"), files]);
   await symlink(files, join(dataDir, "pgdata"));
