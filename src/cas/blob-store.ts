@@ -32,4 +32,9 @@ export interface BlobStore {
   write(digest: Digest, chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
   /** Returns those of the digests, each once, that are absent. Extends the life of the others. */
   findMissing(digests: readonly Digest[]): Promise<Digest[]>;
+  /**
+   * Reads a whole blob only to compare it with its digest; false when it is absent. Throws `data_loss` when its bytes
+   * differ. Only stores have it that can do this with less CPU time than `read`; other callers hash what `read` returns.
+   */
+  readonly verify?: (digest: Digest) => Promise<boolean>;
 }

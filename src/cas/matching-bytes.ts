@@ -39,10 +39,14 @@ export async function* matchingBytes(
     if (held !== undefined) yield held;
     held = chunk;
   }
-  if (running.sizeBytes !== digest.sizeBytes) throw wrongSize(digest, running.sizeBytes, code);
-  const actual = running.digest();
-  if (actual.hash !== digest.hash) throw wrongHash(digest, actual, code);
+  assertDigestsMatch(digest, running.digest(), code);
   if (held !== undefined) yield held;
+}
+
+/** Throws unless the digest of the bytes that were read is the expected one. */
+export function assertDigestsMatch(expected: Digest, actual: Digest, code: MismatchCode): void {
+  if (actual.sizeBytes !== expected.sizeBytes) throw wrongSize(expected, actual.sizeBytes, code);
+  if (actual.hash !== expected.hash) throw wrongHash(expected, actual, code);
 }
 
 /** Returns the fault for a blob whose size differs, possibly only since recently, from its digest. */

@@ -19,7 +19,7 @@ describeBlobStore("verifying", () => verifying(memoryBlobStore(), async () => {}
 /** Returns a disk with one large blob in which one byte has changed. */
 async function rottenDisk() {
   const disk = await openDiskBlobStore(await mkdtemp(join(root, "store-")));
-  const bytes = randomBytes(1_000_000);
+  const bytes = randomBytes(3_000_000);
   const digest = digestOf(bytes);
   await disk.put(digest, bytes);
   await rot(disk.path(digest), bytes);
@@ -50,7 +50,7 @@ test("a corrupt blob is reported, removed, and missing from then on", async () =
 
 test.each<[string, ByteRange | undefined]>([
   ["the whole", undefined],
-  ["a part with the turned byte", { offset: 999_000 }],
+  ["a part with the turned byte", { offset: 2_999_000 }],
   ["a part without it", { offset: 0, limit: 10 }],
 ])("nobody gets all of %s of a corrupt blob", async (_, range) => {
   const { store, digest, bytes, corrupt } = await rottenDisk();
@@ -64,6 +64,20 @@ test.each<[string, ByteRange | undefined]>([
   expect(received).toBeLessThan(range ? 1 : bytes.length);
   expect(corrupt).toEqual([digest]);
   expect(await store.findMissing([digest])).toEqual([digest]);
+});
+
+test("a part of an intact blob on a disk is read, and an absent blob stays absent", async () => {
+  const disk = await openDiskBlobStore(await mkdtemp(join(root, "store-")));
+  const store = verifying(disk, (lost) => disk.remove(lost));
+  const bytes = randomBytes(3_000_000);
+  await disk.put(digestOf(bytes), bytes);
+
+  const parts: Uint8Array[] = [];
+  const range = { offset: 2_999_990 };
+  for await (const part of (await store.read(digestOf(bytes), range)) ?? []) parts.push(part);
+
+  expect(Buffer.concat(parts)).toEqual(bytes.subarray(range.offset));
+  expect(await store.read(digestOf(randomBytes(20)), { offset: 1 })).toBeUndefined();
 });
 
 test("parts of one blob cost one check", async () => {

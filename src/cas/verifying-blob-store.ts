@@ -59,12 +59,20 @@ export function verifying(
   }
 
   async function checkWhole(digest: Digest, key: string): Promise<boolean> {
-    const chunks = await base.read(digest);
-    if (chunks === undefined) return false;
-    for await (const _ of whole(digest, chunks));
+    if (!(await isThereIntact(digest))) return false;
     const [oldest] = checked;
     if (checked.size >= rememberedChecks && oldest !== undefined) checked.delete(oldest);
     checked.add(key);
+    return true;
+  }
+
+  /** Throws `data_loss` for a corrupt blob, after it was passed on; false when the blob is absent. */
+  async function isThereIntact(digest: Digest): Promise<boolean> {
+    const { verify } = base;
+    if (verify !== undefined) return orReport(digest, () => verify(digest));
+    const chunks = await base.read(digest);
+    if (chunks === undefined) return false;
+    for await (const _ of whole(digest, chunks));
     return true;
   }
 

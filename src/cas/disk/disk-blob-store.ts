@@ -19,6 +19,7 @@ import {
   isHere,
   isHereAs,
   isHereIntact,
+  verifyFile,
   whereverItIs,
 } from "./blob-files.ts";
 import { errnoOf } from "./disk-fault.ts";
@@ -165,6 +166,8 @@ export async function openDiskBlobStore(
         await settled(digests);
         return missing;
       }),
+
+    verify: (digest) => inDirectory(files, () => verifyFile(files, digest)),
 
     remove: (digest) =>
       inDirectory(files, async () => {
