@@ -95,6 +95,21 @@ test("counts tell what is queued and what executes by the queue, and what is ove
   await queue.stop();
 });
 
+test("an invocation without build events lasts until its last action ended", async () => {
+  await anInvocation(db, "i");
+  await anOperation(db, "i", { second: 20, outcome: "succeeded" });
+  await anOperation(db, "i", { second: 30 });
+  await anInvocation(db, "idle", { second: 5 });
+
+  const query = { project: "default", commit: undefined, before: undefined, limit: 5 };
+  const { invocations } = await invocationList(db, { ...query, places: allPlaces }, atSecond(500));
+
+  expect(invocations).toMatchObject([
+    { id: "idle", endedAt: atSecond(5).toISOString() },
+    { id: "i", startedAt: atSecond(0).toISOString(), endedAt: atSecond(21).toISOString() },
+  ]);
+});
+
 test("the end of an execution is noted with all operations that it served, once", async () => {
   await anInvocation(db, "i");
   const executionId = await anOperation(db, "i");

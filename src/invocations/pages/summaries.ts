@@ -4,6 +4,7 @@ import { type BuildSummary, buildSummaries } from "../build-events/build-detail.
 import { countActions, countsOf } from "./count-actions.store.ts";
 import type { InvocationRow } from "./invocation-row.store.ts";
 import { invocationState } from "./invocation-state.ts";
+import { lastActionEnds } from "./last-action-ends.store.ts";
 
 /** Returns invocations as lists show them, with counts and the content of their build events. */
 export async function summariesOf(
@@ -16,11 +17,19 @@ export async function summariesOf(
     tx,
     rows.map(({ project, id }) => ({ project, invocation: id })),
   );
-  return rows.map((row) => {
-    const build = builds.find(
+  const told = rows.map((row) => ({
+    row,
+    build: builds.find(
       ({ project, invocation }) => project === row.project && invocation === row.id,
-    );
-    return summaryOf(row, countsOf(counts, row), build, now);
+    ),
+  }));
+  const ends = await lastActionEnds(
+    tx,
+    told.filter(({ build }) => !build?.exit).map(({ row }) => row),
+  );
+  return told.map(({ row, build }) => {
+    const end = ends.find(({ project, id }) => project === row.project && id === row.id);
+    return summaryOf(row, countsOf(counts, row), build, end?.at ?? undefined, now);
   });
 }
 
@@ -28,6 +37,7 @@ function summaryOf(
   row: InvocationRow,
   counts: InvocationCounts,
   told: BuildSummary | undefined,
+  lastActionEnd: Date | undefined,
   now: Date,
 ): InvocationSummary {
   const { project, id, principal, toolName: name, toolVersion: version } = row;
@@ -40,7 +50,7 @@ function summaryOf(
     principal,
     startedAt: (told?.startedAt ?? row.firstSeenAt).toISOString(),
     // After its reported end, later calls do not belong to the build.
-    endedAt: (told?.exit ? told.endedAt : lastSeenAt).toISOString(),
+    endedAt: (told?.exit ? told.endedAt : latest(lastSeenAt, lastActionEnd)).toISOString(),
     counts,
     build: told?.build ?? null,
   };
