@@ -3,20 +3,21 @@ import { durationText, wholeDurationText } from "../../parts/duration.ts";
 import { tileState } from "./goal-tile.tsx";
 import { percentText } from "./percent-text.ts";
 
-/** The metric by which the farm is evaluated. A setting selects it. */
+/** The metric of record, by which the farm is evaluated. A setting selects it. */
 export function MetricTile({ record }: { readonly record: MetricValue }) {
   const { metric, value, count, goalMet } = record;
   return (
     <section className={`card tile ${tileState(goalMet)}`}>
       <h2>
-        {metric.name} <span className="faint">metric of record</span>
+        {metric.name} <span className="faint">the main metric of the farm</span>
       </h2>
       <p className="figure number">{value === null ? "–" : valueText(metric, value)}</p>
       <p className="faint">
         {figureText(metric)}
         {metric.filter === "" ? "" : ` of ${metric.filter}`} ·{" "}
         <span className="number">{count.toLocaleString()}</span> measured over{" "}
-        {wholeDurationText(metric.windowSeconds * 1_000)}
+        {wholeDurationText(metric.windowSeconds * 1_000)}. Choose another metric with{" "}
+        <code>grange metric record NAME</code>.
       </p>
     </section>
   );
