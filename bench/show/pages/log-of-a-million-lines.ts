@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import type { Page } from "playwright-core";
 import { z } from "zod";
 import { launchChromium } from "../../../test/support/chromium.ts";
@@ -45,6 +46,8 @@ export const logOfAMillionLines: Measurement = {
       // The first look at a log of a server that has just started also counts its lines.
       farm.server.signal("SIGTERM");
       await farm.restartServer();
+      // The job has just written 200 MB several times; a reader rarely comes while the disk still writes them.
+      execFileSync("sync");
       const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
       const address = `${farm.url}/graphs/${id}/jobs/long`;
       return [
@@ -72,7 +75,7 @@ async function firstScreens(page: Page, address: string): Promise<Row[]> {
   }
   // The first line is the command, which the farm prints.
   await page.getByText(`${(lines + 1).toLocaleString("en")} lines · complete`).waitFor();
-  const how = `from the address to the first line, in Chromium; 200 MB; the first look of a server that has just started: ${Math.round(times[0] ?? 0)} ms`;
+  const how = `from the address to the first line, in Chromium; 200 MB; the first look of a server that has just started, with all data on the disk: ${Math.round(times[0] ?? 0)} ms`;
   return [
     atMost(
       "log of 1,000,000 lines: first screen",
