@@ -62,7 +62,7 @@ export async function commitAside(
 }
 
 export async function openFork() {
-  const farm = await startFarmHere({ workers: 0 });
+  const farm = await startFarmHere({ workers: 0, keepsCluster: true });
   const repository = await sampleRepository({
     "source.txt": "as it is on main\n",
     ".grange/farm.yml": definitionsOf("own"),

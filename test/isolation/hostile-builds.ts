@@ -50,7 +50,7 @@ export function hostileBuilds(told: ToldHere = {}): {
 }
 
 async function openBuilds(told: ToldHere): Promise<Builds> {
-  const farm = await startFarmHere(told);
+  const farm = await startFarmHere({ ...told, keepsCluster: true });
   const repository = await sampleRepository({ "source.txt": "as it was committed\n" });
   const ended = async (graph: string): Promise<Built> => {
     await farm.over(graph);

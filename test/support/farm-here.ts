@@ -12,7 +12,7 @@ import type { Services } from "#server/services.ts";
 import { startServer } from "#server/start-server.ts";
 import { readWorkerConfig, type WorkerConfig } from "#worker/config.ts";
 import { startWorker, type Worker } from "#worker/start-worker.ts";
-import { linkCluster, removeWithCluster } from "./prepared-cluster.ts";
+import { copyCluster, linkCluster, removeWithCluster } from "./prepared-cluster.ts";
 
 /**
  * A farm in this process: a real server with its own PostgreSQL on a real port, real workers with their sandboxes.
@@ -41,13 +41,16 @@ const logger = pino({ level: "silent" });
 /** The server's settings, and the initial number of workers. */
 export type ToldHere = NonNullable<Parameters<typeof readServerConfig>[0]> & {
   readonly workers?: number;
+  /** Whether the files of PostgreSQL are in the data directory, as a user's are, and not elsewhere in memory. */
+  readonly keepsCluster?: boolean;
 };
 
 export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
-  const { workers = 1, ...config } = told;
+  const { workers = 1, keepsCluster = false, ...config } = told;
   const top = await mkdtemp(join(tmpdir(), "grange-here-"));
   const dataDir = join(top, "server");
-  if (config.databaseUrl === undefined) await linkCluster(dataDir);
+  if (config.databaseUrl === undefined)
+    await (keepsCluster ? copyCluster(dataDir) : linkCluster(dataDir));
   const server = await startServer(
     // Repositories of tests are local paths, and users without the right to administer submit them.
     readServerConfig(

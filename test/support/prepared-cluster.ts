@@ -23,9 +23,11 @@ export async function copyCluster(dataDir: string): Promise<void> {
  * link to them.
  *
  * A cluster has 1,700 files, and many removed files make an ext4 slow (`database-directory.ts`). Remove the data
- * directory with `removeWithCluster`. What is left after a failed test is removed at the end of the run.
+ * directory with `removeWithCluster`. What is left after a failed test is removed at the end of the run. A directory that
+ * has a cluster is left as it is: a second try of a test uses the directory of the first.
  */
 export async function linkCluster(dataDir: string): Promise<void> {
+  if (existsSync(join(dataDir, "pgdata"))) return;
   const cluster = await preparedCluster();
   if (cluster === undefined) return;
   await mkdir(dataDir, { recursive: true });
