@@ -32,11 +32,12 @@ async function run(words: readonly string[]): Promise<void> {
     );
 
   const called = words.find((word) => !word.startsWith("-") && word !== "help");
-  // A command as the first word needs no other: `exec` runs before each build, and loading all commands would take 10
-  // ms.
+  // A command as the first word needs no other, and the version needs none: `exec` runs before each build, and adding
+  // all commands would take 10 ms.
   const isAlone = called !== undefined && called === words[0] && Object.hasOwn(commandList, called);
+  const isVersion = words[0] === "--version" || words[0] === "-V";
   for (const [name, { summary, load }] of Object.entries(commandList)) {
-    if (isAlone && name !== called) continue;
+    if ((isAlone || isVersion) && name !== called) continue;
     const command = grange
       .command(name)
       .description(summary)
