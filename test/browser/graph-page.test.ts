@@ -52,6 +52,27 @@ test("the page of a failed graph opens with what failed, and marks the error lin
   await page.close();
 });
 
+test("the page of a graph says which worker is missing, as long as nothing of it runs", async () => {
+  farm.add(madeUpGraph("no-worker", smallPlan, about));
+  farm.change("no-worker", {
+    install: { state: "queued", reason: "waits for a worker that offers OSFamily=macos" },
+  });
+  const { page, faults } = await open("/graphs/no-worker");
+  const section = page.getByRole("region", { name: "What waits for a worker" });
+
+  await expect
+    .poll(() => section.textContent())
+    .toContain(
+      "install waits for a worker that offers OSFamily=macos. What to do: start such a worker.",
+    );
+  farm.change("no-worker", {
+    install: { state: "running", reason: null, startedAt: now(), runs: 1 },
+  });
+  await section.waitFor({ state: "detached" });
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
 test("after a lost connection the page shows the changes since then", async () => {
   farm.add(madeUpGraph("lost", smallPlan, about));
   const { page } = await open("/graphs/lost");

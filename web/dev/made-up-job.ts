@@ -112,6 +112,17 @@ export function whyMadeUpJobWaits(job: JobSummary): WaitingReason | null {
     };
   }
   if (job.reason === null) return null;
+  if (job.state === "queued") {
+    return {
+      kind: "capacity-none",
+      missing: null,
+      silent: 0,
+      draining: 0,
+      lastSeenAt: null,
+      sentence: job.reason,
+      advice: "start such a worker",
+    };
+  }
   return {
     kind: "dependency",
     sentence: job.reason,

@@ -76,10 +76,10 @@ function isWaiting({ state }: JobSummary): boolean {
 }
 
 /** Returns why a job does not run; null when it runs, has ended, or the farm has not answered yet. */
-function useWaiting(
+export function useWaiting(
   graph: string,
   job: JobSummary,
-  known: WaitingReason | null | undefined,
+  known?: WaitingReason | null,
 ): WaitingReason | null {
   const { data } = useQuery(waitingQuery(graph, job, known));
   return isWaiting(job) ? (data?.waiting ?? null) : null;

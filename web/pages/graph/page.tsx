@@ -14,6 +14,7 @@ import { readJobFilter } from "./job-filter.ts";
 import { JobMatrix } from "./job-matrix.tsx";
 import { JobPanel } from "./job-panel.tsx";
 import { graphQuery, useLiveGraph } from "./load.ts";
+import { NoWorker } from "./no-worker.tsx";
 import type { GraphSearch, View } from "./search.ts";
 import { Toolbar } from "./toolbar.tsx";
 import { WhatWaits } from "./what-waits.tsx";
@@ -118,6 +119,7 @@ export function GraphPage() {
         </Suspense>
       )}
       <WhatWaits graph={graph} />
+      <NoWorker graph={graph} />
       <Toolbar
         graph={graph}
         view={view}
