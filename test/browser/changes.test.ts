@@ -37,12 +37,22 @@ function addGraph(id: string, branch = "main") {
   });
 }
 
+/**
+ * Opens the page of a graph and waits for what failed: that moves the rest of the page down, and a click at that moment
+ * presses a button without releasing it there.
+ */
+async function openGraph(path: string) {
+  const opened = await open(path);
+  await opened.page.getByRole("region", { name: "What failed" }).locator("mark").first().waitFor();
+  return opened;
+}
+
 const stateOf = (id: string, job: string) =>
   farm.graphs.get(id)?.jobList.find(({ name }) => name === job)?.state;
 
 test("a retrigger lists the jobs that will run, and then exactly these run", async () => {
   addGraph("retrigger");
-  const { page, faults } = await open("/graphs/retrigger?job=lint");
+  const { page, faults } = await openGraph("/graphs/retrigger?job=lint");
   await page.getByRole("complementary", { name: "Job lint" }).waitFor();
 
   await page.keyboard.press("r");
@@ -67,7 +77,7 @@ test("a retrigger lists the jobs that will run, and then exactly these run", asy
 
 test("if the graph has changed since then, the farm refuses and the list is fetched again", async () => {
   addGraph("stale");
-  const { page } = await open("/graphs/stale?job=lint");
+  const { page } = await openGraph("/graphs/stale?job=lint");
   const panel = page.getByRole("complementary", { name: "Job lint" });
   await panel.getByRole("button", { name: "Retrigger…" }).click();
   const dialog = page.getByRole("dialog", { name: "Retrigger lint" });
@@ -87,7 +97,7 @@ test("if the graph has changed since then, the farm refuses and the list is fetc
 
 test("a selection in the filter determines the jobs that are retriggered", async () => {
   addGraph("selected");
-  const { page } = await open("/graphs/selected?q=name:lint%20|%20name:install");
+  const { page } = await openGraph("/graphs/selected?q=name:lint%20|%20name:install");
   await page.getByText("2 of 4").waitFor();
 
   await page.keyboard.press("r");
@@ -104,7 +114,7 @@ test("a selection in the filter determines the jobs that are retriggered", async
 
 test("an edge can be waived only with a reason", async () => {
   addGraph("waive");
-  const { page, faults } = await open("/graphs/waive?job=build");
+  const { page, faults } = await openGraph("/graphs/waive?job=build");
   const panel = page.getByRole("complementary", { name: "Job build" });
   await panel.getByRole("button", { name: "waive…" }).click();
   const dialog = page.getByRole("dialog", { name: "Let build continue without lint" });
@@ -127,7 +137,7 @@ test("an edge can be waived only with a reason", async () => {
 
 test("a breakpoint describes what to check, and continues when a person approves", async () => {
   addGraph("release");
-  const { page } = await open("/graphs/release");
+  const { page } = await openGraph("/graphs/release");
   const waiting = page.getByRole("region", { name: "What waits for a person" });
   await waiting.getByRole("link", { name: "sign-off" }).click();
   await page.getByText("waits for a person to release it").waitFor();
@@ -181,7 +191,7 @@ test("on a protected branch the page shows the farm's message that customisation
 test("a clone shows the differences of its definitions, and links to the new graph", async () => {
   addGraph("cloned");
   farm.change("cloned", { lint: { customised: true } });
-  const { page, faults } = await open("/graphs/cloned");
+  const { page, faults } = await openGraph("/graphs/cloned");
   await page.getByRole("button", { name: "Clone…" }).click();
   const dialog = page.getByRole("dialog", { name: "Clone this graph" });
   await dialog.getByRole("region", { name: "Differences" }).getByText("20m").waitFor();
@@ -195,7 +205,7 @@ test("a clone shows the differences of its definitions, and links to the new gra
 
 test("a priority above the branch's limit is reduced, and the page says so", async () => {
   addGraph("priority");
-  const { page } = await open("/graphs/priority");
+  const { page } = await openGraph("/graphs/priority");
   await page.getByRole("button", { name: "Priority…" }).click();
   const dialog = page.getByRole("dialog", { name: "Priority of this graph" });
 
