@@ -58,7 +58,7 @@ export class CopiedSandboxes {
             await untilMounted(process, binds);
             return process;
           } catch (reason) {
-            await end(process, group);
+            await endCopy(process, group);
             throw reason;
           }
         });
@@ -132,7 +132,7 @@ function isSameDirectory(one: string, other: string): boolean {
   }
 }
 
-async function end(process: SpawnedProcess, group: ProcessGroup): Promise<void> {
+async function endCopy(process: SpawnedProcess, group: ProcessGroup): Promise<void> {
   closeQuietly(process.stdin ?? -1);
   if (process.pid !== undefined) killQuietly(-process.pid);
   await group.kill();

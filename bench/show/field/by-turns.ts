@@ -47,7 +47,7 @@ export function quantitiesOf(
   }));
 }
 
-/** Tells on standard error how far a measurement of minutes is. */
-export function tellTurn(round: number, rounds: number, server: string): void {
+/** Prints on standard error how far a measurement of minutes is. */
+export function printTurn(round: number, rounds: number, server: string): void {
   process.stderr.write(`  round ${round + 1} of ${rounds}: ${server}\n`);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Measurement, Row } from "../row.ts";
-import { type Figure, quantitiesOf, tellTurn, turnsOf } from "./by-turns.ts";
+import { type Figure, printTurn, quantitiesOf, turnsOf } from "./by-turns.ts";
 import { bazelRemote, buildbarnStorage, grangeStorage, ours } from "./cas-contenders.ts";
 import { type CasLoad, type LargeBlobs, largeBlobs, measureCas } from "./cas-load.ts";
 import { absentRow, comparisonRows } from "./comparison-rows.ts";
@@ -50,7 +50,7 @@ async function measure(load: CasLoad): Promise<Row[]> {
   const measured: { server: string; figures: readonly Figure[] }[] = [];
   for (let round = 0; round < rounds; round++) {
     for (const contender of turnsOf(contenders, round)) {
-      tellTurn(round, rounds, contender.name);
+      printTurn(round, rounds, contender.name);
       const figures = await measureOne(contender, load, large);
       measured.push({ server: contender.name, figures });
     }

@@ -8,7 +8,7 @@ import { runProgram, startProgram } from "../../../test/support/process.ts";
 import { startNginx, whyNoNginx } from "../build-tools/nginx.ts";
 import { requireNeeds } from "../require-needs.ts";
 import type { Measurement, Row } from "../row.ts";
-import { type Figure, quantitiesOf, tellTurn, turnsOf } from "./by-turns.ts";
+import { type Figure, printTurn, quantitiesOf, turnsOf } from "./by-turns.ts";
 import { ours } from "./cas-contenders.ts";
 import { absentRow, comparisonRows } from "./comparison-rows.ts";
 import { stopInOrder } from "./field-server.ts";
@@ -87,7 +87,7 @@ async function measure(directory: string, servers: readonly CacheServer[]): Prom
     for (let n = 0; n < units; n++)
       await writeFile(join(directory, `unit${n}.c`), `int unit${n}(void) { return ${round}; }\n`);
     for (const { name, storage } of turnsOf(servers, round)) {
-      tellTurn(round, rounds, name);
+      printTurn(round, rounds, name);
       const stored = await compileAll(directory, storage);
       const found = await compileAll(directory, storage);
       if (stored.hits !== 0 || found.hits !== units)

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Measurement, Row } from "../row.ts";
-import { type Figure, quantitiesOf, tellTurn, turnsOf } from "./by-turns.ts";
+import { type Figure, printTurn, quantitiesOf, turnsOf } from "./by-turns.ts";
 import { ours } from "./cas-contenders.ts";
 import { absentRow, comparisonRows } from "./comparison-rows.ts";
 import {
@@ -72,7 +72,7 @@ async function measure(contenders: readonly Contender[]): Promise<Row[]> {
     for (const { server } of running) await measureExecution(server.url, warmUp);
     for (let round = 0; round < rounds; round++)
       for (const { name, server } of turnsOf(running, round)) {
-        tellTurn(round, rounds, name);
+        printTurn(round, rounds, name);
         measured.push({ server: name, figures: await measureExecution(server.url, load) });
       }
   } finally {

@@ -106,10 +106,10 @@ export async function claimRound(
     const { kind } = first.claim;
     const assignmentCount = assignmentsOf(group);
     const early = nth === 0 ? ahead : undefined;
-    const recent = early ?? lease.looks.find(kind, lease.now, 2 * assignmentCount + spare);
-    const { candidates, busy } = recent ?? (await look(tx, group));
-    if (recent === undefined || recent === early)
-      lease.looks.keep(kind, { candidates, busy }, lease.now);
+    const needed = 2 * assignmentCount + spare;
+    const left = early ? undefined : lease.looks.find(kind, lease.now, needed);
+    const { candidates, busy } = left ?? early ?? (await look(tx, group));
+    if (left === undefined) lease.looks.keep(kind, { candidates, busy }, lease.now);
     if (candidates.length === 0) {
       exhausted.push(kind);
       continue;
@@ -122,10 +122,7 @@ export async function claimRound(
     // When several workers choose at once, each finds its own executions among the first ones.
     const [alone, ...more] = seekers;
     const preferredLane = more.length === 0 ? alone?.lastLane : undefined;
-    const inOrder = orderClaims(candidates, { ...lease, busy, preferredLane }).slice(
-      0,
-      2 * assignmentCount + spare,
-    );
+    const inOrder = orderClaims(candidates, { ...lease, busy, preferredLane }).slice(0, needed);
     const keptFor = await keepers(tx, inOrder, group, lease.announced);
     const ordered = keptFor ? forKeepers(inOrder, group, lease, keptFor) : inOrder;
     const { sizeClass } = first.claim.worker;

@@ -13,8 +13,8 @@ export interface Look {
 const validMs = 250;
 
 /**
- * A look with fewer candidates is never used twice. It is cheap; with hundreds of candidates, each look would read one
- * row for each lane, to use a single one of them.
+ * A look with fewer candidates is never used twice: it is cheap. With hundreds of candidates, each claim would read
+ * hundreds of rows, to use a few of them.
  */
 const manyCandidates = 256;
 

@@ -22,15 +22,15 @@ export async function lastActionEnds(
   return tx.many(
     End,
     sql`
-      select asked.project, asked.id, (
+      select given.project, given.id, (
         select max(finished_at) from (
           select finished_at from operation
-          where project = asked.project and invocation = asked.id
+          where project = given.project and invocation = given.id
           order by requested_at desc, id desc limit ${mostSearched}
         ) as newest
       ) as at
       from unnest(${names.map(({ project }) => project)}::text[], ${names.map(({ id }) => id)}::text[])
-        as asked (project, id)
+        as given (project, id)
     `,
   );
 }

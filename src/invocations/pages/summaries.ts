@@ -17,7 +17,7 @@ export async function summariesOf(
     tx,
     rows.map(({ project, id }) => ({ project, invocation: id })),
   );
-  const told = rows.map((row) => ({
+  const rowsWithBuilds = rows.map((row) => ({
     row,
     build: builds.find(
       ({ project, invocation }) => project === row.project && invocation === row.id,
@@ -25,9 +25,9 @@ export async function summariesOf(
   }));
   const ends = await lastActionEnds(
     tx,
-    told.filter(({ build }) => !build?.exit).map(({ row }) => row),
+    rowsWithBuilds.filter(({ build }) => !build?.exit).map(({ row }) => row),
   );
-  return told.map(({ row, build }) => {
+  return rowsWithBuilds.map(({ row, build }) => {
     const end = ends.find(({ project, id }) => project === row.project && id === row.id);
     return summaryOf(row, countsOf(counts, row), build, end?.at ?? undefined, now);
   });
