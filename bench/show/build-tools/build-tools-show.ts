@@ -8,6 +8,7 @@ import { goProject } from "./go-project.ts";
 import { hostile } from "./hostile.ts";
 import { httpCacheSpeed } from "./http-cache-speed.ts";
 import { httpCaches } from "./http-caches.ts";
+import { javaProjects } from "./java-projects.ts";
 import { noOpActions } from "./no-op-actions.ts";
 import { restarts } from "./restarts.ts";
 import { smallGenrules } from "./small-genrules.ts";
@@ -22,6 +23,7 @@ export const buildToolsShow: Show = {
     httpCacheSpeed,
     goProject,
     cargoProject,
+    ...javaProjects,
     noOpActions,
     actionCpu,
     smallGenrules,

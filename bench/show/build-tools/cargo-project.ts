@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { startFarm } from "../../../test/support/farm.ts";
 import { sccacheNeed, sccacheProgram } from "../../../test/support/needs/sccache-need.ts";
 import { type Timed, timed } from "../granary/timed.ts";
+import { requireNeeds } from "../require-needs.ts";
 import { atLeast, forInformation, type Measurement, type Row } from "../row.ts";
 
 const crate = "ripgrep@14.1.1";
@@ -15,11 +16,7 @@ export const cargoProject: Measurement = {
   title: "cargo: a public project on a second machine",
   long: true,
   async measure() {
-    const { missing } = sccacheNeed("cargo");
-    if (missing !== undefined) {
-      const how = `not tried here: ${missing}`;
-      return [{ name, figure: null, unit: "", goal: "for information", holds: true, how }];
-    }
+    requireNeeds([sccacheNeed("cargo")]);
     const farm = await startFarm({ workers: 0 });
     const directory = await mkdtemp(join(tmpdir(), "grange-cargo-"));
     try {

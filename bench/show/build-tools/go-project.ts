@@ -6,6 +6,7 @@ import { sampleRepository } from "../../../test/support/sample-repository.ts";
 import { type GranaryLab, startGranaryLab } from "../granary/granary-lab.ts";
 import { type Timed, timed } from "../granary/timed.ts";
 import { quantile } from "../quantile.ts";
+import { requireNeeds } from "../require-needs.ts";
 import { atLeast, atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
 
 const packages = 200;
@@ -18,10 +19,7 @@ export const goProject: Measurement = {
   title: "Go: a project on a second machine",
   long: true,
   async measure() {
-    if (goNeed.missing !== undefined) {
-      const how = `not tried here: ${goNeed.missing}`;
-      return [{ name, figure: null, unit: "", goal: "for information", holds: true, how }];
-    }
+    requireNeeds([goNeed]);
     const lab = await startGranaryLab({ roundTripMs: 20 });
     try {
       return await rowsOf(lab);
