@@ -48,11 +48,9 @@ buildCache {
       "--console=plain",
       "everything",
     ];
-    // Both the client and the process that builds.
-    const java = shortLived.join(" ");
-    const env = { GRADLE_OPTS: java };
-    const flags = [`-Dorg.gradle.jvmargs=${java}`, ...args];
-    const { code, stdout, stderr } = await runProgram("gradle", flags, { cwd: dir, env });
+    // Not as `org.gradle.jvmargs`: with these, Gradle builds in a second process.
+    const env = { GRADLE_OPTS: shortLived.join(" ") };
+    const { code, stdout, stderr } = await runProgram("gradle", args, { cwd: dir, env });
     const hits = countIn(stdout, / FROM-CACHE$/gm);
     return {
       code,
