@@ -30,6 +30,8 @@ interface BazelMachine {
     flags?: readonly string[],
   ): Promise<{ made: number; how: Readonly<Record<string, number>>; product: string }>;
   clean(): void;
+  /** Returns the same Bazel without outputs, with another granary: a start of Bazel takes seconds. */
+  cleanWith(granary: Granary, variables?: Readonly<Record<string, string>>): BazelMachine;
 }
 
 export async function bazelCheckout(lab: GranaryLab, project: string): Promise<BazelCheckout> {
@@ -50,26 +52,7 @@ export async function bazelCheckout(lab: GranaryLab, project: string): Promise<B
     machine(granary, variables = {}) {
       const base = join(root, `base-${bases.length}`);
       bases.push(base);
-      const startup = startupOf(base);
-      return {
-        async build(flags = []) {
-          const command = ["bazel", ...startup, "build", ...flags, "//many:all", "//gen/..."];
-          const options = {
-            cwd: path,
-            env: { ...env, ...variables },
-            more: ["--project", project, ...allAhead],
-          };
-          const { code, text } = await granary.exec(command, options);
-          if (code !== 0) throw new Error(`Bazel ended with ${code}:\n${text}`);
-          const { internal: _, ...how } = processesIn(text);
-          const made = Object.values(how).reduce((sum, count) => sum + count, 0);
-          // Not through the link in the workspace, which belongs to the last machine.
-          const bin = `cd ${base}/execroot/grange_sample/bazel-out/*-fastbuild/bin`;
-          const outputs = "cat many/l*/text.txt many/app gen/*.txt";
-          return { made, how, product: sh(path, `${bin}; ${outputs} | sha256sum`) };
-        },
-        clean: () => bazel(startup, "clean"),
-      };
+      return machineAt(base, granary, variables);
     },
     async remove() {
       for (const base of bases) bazel(startupOf(base), "shutdown");
@@ -80,6 +63,36 @@ export async function bazelCheckout(lab: GranaryLab, project: string): Promise<B
   commitAll(path);
   return checkout;
 
+  function machineAt(
+    base: string,
+    granary: Granary,
+    variables: Readonly<Record<string, string>>,
+  ): BazelMachine {
+    const startup = startupOf(base);
+    return {
+      async build(flags = []) {
+        const command = ["bazel", ...startup, "build", ...flags, "//many:all", "//gen/..."];
+        const options = {
+          cwd: path,
+          env: { ...env, ...variables },
+          more: ["--project", project, ...allAhead],
+        };
+        const { code, text } = await granary.exec(command, options);
+        if (code !== 0) throw new Error(`Bazel ended with ${code}:\n${text}`);
+        const { internal: _, ...how } = processesIn(text);
+        const made = Object.values(how).reduce((sum, count) => sum + count, 0);
+        // Not through the link in the workspace, which belongs to the last machine.
+        const bin = `cd ${base}/execroot/grange_sample/bazel-out/*-fastbuild/bin`;
+        const outputs = "cat many/l*/text.txt many/app gen/*.txt";
+        return { made, how, product: sh(path, `${bin}; ${outputs} | sha256sum`) };
+      },
+      clean: () => bazel(startup, "clean"),
+      cleanWith(other, theirs = {}) {
+        bazel(startup, "clean");
+        return machineAt(base, other, theirs);
+      },
+    };
+  }
   function startupOf(base: string): string[] {
     const own = [`--output_user_root=${root}`, `--output_base=${base}`];
     return [...startupOptions, ...own];
