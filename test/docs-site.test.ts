@@ -69,6 +69,8 @@ test("each decision has a page, and documents link to it", async () => {
     .filter((page) => !pages.has(page));
 
   expect(decisions.length).toBeGreaterThan(100);
+  // Other documents refer to a decision by its number.
+  expect(new Set(decisions.map((name) => name.slice(0, 4))).size).toBe(decisions.length);
   expect(missing).toEqual([]);
   expect(pages.get("object-storage.html")).toContain(
     'href="decisions/0154-index-of-a-bucket.html"',
