@@ -1,5 +1,4 @@
-import { create, toBinary } from "@bufbuild/protobuf";
-import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { decodeRequest, piecesOf } from "#grpc/decode-request.ts";
@@ -9,10 +8,10 @@ import {
   DigestFunction_Value,
   type Digest as DigestMessage,
   FindMissingBlobsRequestSchema,
-  FindMissingBlobsResponseSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 import type { BlobsFor } from "./blobs-for.ts";
+import { encodeMissing } from "./encode-missing.ts";
 import { projectOf } from "./project-of.ts";
 
 const method = ContentAddressableStorage.method.findMissingBlobs;
@@ -84,13 +83,7 @@ async function answerTo(
     if (!isLast && unchecked.length < checkedAtOnce) continue;
     const missing = await blobs.findMissing(unchecked);
     unchecked = [];
-    const missingBlobDigests = missing.map(toDigestMessage);
-    answer.push(
-      toBinary(
-        FindMissingBlobsResponseSchema,
-        create(FindMissingBlobsResponseSchema, { missingBlobDigests }),
-      ),
-    );
+    if (missing.length > 0) answer.push(encodeMissing(missing));
   }
   return answer;
 }

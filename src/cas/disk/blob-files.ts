@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { type FileHandle, open, utimes } from "node:fs/promises";
 import { type Digest, digestKey, functionOf, isEmptyDigest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -8,6 +9,7 @@ import { readAhead } from "../read-ahead.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
 import { type DiskLayout, modifiedAt } from "./disk-layout.ts";
 import { hashFile } from "./hash-file.ts";
+import type { QuickStat } from "./quick-stat.ts";
 
 /** A repeated check within a minute writes nothing. */
 const touchAfterMs = 60_000;
@@ -22,11 +24,15 @@ const allChunksBytes = 4 * 1024 * 1024;
 /** The files of a store, for reading. */
 export interface BlobFiles extends DiskLayout {
   readonly directory: string;
+  readonly quickStat: QuickStat;
   /** How many blobs are being read; they share the memory for reading ahead. */
   readers: number;
 }
 
-export function inDirectory<T>(files: BlobFiles, work: () => Promise<T>): Promise<T> {
+export function inDirectory<T>(
+  files: Pick<BlobFiles, "directory">,
+  work: () => Promise<T>,
+): Promise<T> {
   return work().catch((reason: unknown) => {
     throw diskFault(reason, files.directory);
   });
@@ -60,12 +66,24 @@ async function openBlob(files: BlobFiles, digest: Digest): Promise<FileHandle | 
   return undefined;
 }
 
+/**
+ * Returns whether the blob exists, without waiting for the disk. Undefined when that is not possible now, or when the
+ * blob has to be marked as used.
+ */
+export function isHereNow(files: BlobFiles, digest: Digest): boolean | undefined {
+  if (isEmptyDigest(digest)) return true;
+  if (!files.quickStat.mayCall()) return undefined;
+  const file = files.quickStat.call(files.path(digest));
+  if (file?.size !== digest.sizeBytes) return false;
+  return wasUsedJustNow(file) || undefined;
+}
+
 /** Returns whether the blob exists; if so, marks it as used now. */
 export async function isHere(files: BlobFiles, digest: Digest): Promise<boolean> {
   if (isEmptyDigest(digest)) return true;
   const file = await statFile(files.path(digest)).catch(absent);
   if (file?.size !== digest.sizeBytes) return false;
-  if (Date.now() - file.atimeMs <= touchAfterMs) return true;
+  if (wasUsedJustNow(file)) return true;
   // Another process may have just removed it. After any other failure, eviction only sees an older time of last use.
   const isTouched = await utimes(files.path(digest), new Date(), modifiedAt).then(
     () => true,
@@ -75,6 +93,10 @@ export async function isHere(files: BlobFiles, digest: Digest): Promise<boolean>
   // The kernel first finds the file and then changes its time. Eviction may move it in between, after reading the old
   // time: only a file that is at its place after the change is certain to stay.
   return (await statFile(files.path(digest)).catch(absent)) !== undefined;
+}
+
+function wasUsedJustNow({ atimeMs }: Pick<Stats, "atimeMs">): boolean {
+  return Date.now() - atimeMs <= touchAfterMs;
 }
 
 /** Returns whether the blob exists with these bytes. A file whose bytes have changed has to be replaced. */

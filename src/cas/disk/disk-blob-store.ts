@@ -1,7 +1,8 @@
 import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Digest, digestKey, emptyDigest, isEmptyDigest } from "#core/digest.ts";
+import { Digest, emptyDigest, isEmptyDigest, uniqueDigests } from "#core/digest.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { turns } from "#scheduling/turns.ts";
 import type { BlobStore } from "../blob-store.ts";
 import { spanIn } from "../byte-span.ts";
 import { hashedOnTheWay, startDigest } from "../digest-of.ts";
@@ -19,12 +20,14 @@ import {
   isHere,
   isHereAs,
   isHereIntact,
+  isHereNow,
   verifyFile,
   whereverItIs,
 } from "./blob-files.ts";
 import { errnoOf } from "./disk-fault.ts";
 import { diskLayout, modifiedAt } from "./disk-layout.ts";
 import { type DiskUsage, storedBlobs, usageOf } from "./disk-usage.ts";
+import { quickStatIn } from "./quick-stat.ts";
 
 /** A blob store that stores each blob as a file in one directory. */
 export interface DiskBlobStore extends BlobStore {
@@ -80,11 +83,15 @@ export async function openDiskBlobStore(
   directory: string,
   { sharedTemp, durable }: DiskStoreOptions = {},
 ): Promise<DiskBlobStore> {
-  const files: BlobFiles = { ...diskLayout(directory, sharedTemp), directory, readers: 0 };
-  const { blobs, temp, path } = files;
+  const layout = diskLayout(directory, sharedTemp);
+  const { blobs, temp, path } = layout;
+  const quickStat = await inDirectory({ directory }, async () => {
+    await mkdir(blobs, { recursive: true });
+    return quickStatIn(blobs);
+  });
+  const files: BlobFiles = { ...layout, directory, quickStat, readers: 0 };
   const { keep, keepAs, name, settled } = fileWriter(files, durable);
   await inDirectory(files, async () => {
-    await mkdir(blobs, { recursive: true });
     if (sharedTemp === undefined) {
       await mkdir(temp, { recursive: true });
       await removeLeftovers(temp);
@@ -189,9 +196,21 @@ function wholeBlob(files: BlobFiles, digest: Digest): Promise<Uint8Array | undef
 
 /** Returns those of the digests, each once, that have no file. */
 async function missingOf(files: BlobFiles, digests: readonly Digest[]): Promise<Digest[]> {
-  const distinct = [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
-  const here = await mapAtMost(callsAtOnce, distinct, (digest) => isHere(files, digest));
-  return distinct.filter((_, index) => !here[index]);
+  const distinct = uniqueDigests(digests);
+  const missing = new Set<Digest>();
+  const unsure: Digest[] = [];
+  const turn = turns();
+  for (const digest of distinct) {
+    const waiting = turn();
+    if (waiting !== undefined) await waiting;
+    const isKnownHere = isHereNow(files, digest);
+    if (isKnownHere === undefined) unsure.push(digest);
+    else if (!isKnownHere) missing.add(digest);
+  }
+  await mapAtMost(callsAtOnce, unsure, async (digest) => {
+    if (!(await isHere(files, digest))) missing.add(digest);
+  });
+  return distinct.filter((digest) => missing.has(digest));
 }
 
 /** Returns functions that write a temporary file and give it the name of its blob. */
