@@ -155,19 +155,24 @@ export class ActionExecutor {
     const isPlain = !request.network && !hasSecrets && request.services.length === 0;
     const needs = { request, stop: watch.stop, clearing };
     const image = await this.#images.imageOf(needs);
-    const place = await this.#places.take(isPlain, image);
+    metadata.inputFetchStartTimestamp = timestampNow();
+    const taking = this.#places.take(isPlain, image);
+    const taken = taking.then(({ scratch }) => scratch);
+    // Beside it: the sandbox of the place may not be complete yet.
+    const making = this.ahead.during(() => inputRoots.make(request.inputRoot, taken, farm));
+    // Awaited below; until then a rejection must not count as unhandled.
+    making.catch(() => {});
+    clearing.steps.push(async () => (await making).unmount());
+    const place = await taking;
     clearing.place = place;
     const { scratch, temp, home, group, waiting } = place;
     const services = await this.#images.servicesOf(needs, scratch);
-    metadata.inputFetchStartTimestamp = timestampNow();
     const { limits } = job;
     const cpus = limits.cpus === undefined ? undefined : this.#machine.cpus.take(limits.cpus);
     clearing.steps.push(async () => cpus?.giveBack());
     const limited = group.limit(cpus === undefined ? limits : { ...limits, cpuSet: cpus.cpus });
     // Awaited below; until then a rejection must not count as unhandled.
     limited.catch(() => {});
-    const making = this.ahead.during(() => inputRoots.make(request.inputRoot, scratch, farm));
-    clearing.steps.push(async () => (await making).unmount());
     const root = await untilAborted(making, watch.stop);
     await limited;
     await prepareOutputs(root.seen, request.command);

@@ -33,8 +33,11 @@ export interface InputRoot {
 /** Makes input roots on a machine. */
 export interface InputRoots {
   readonly kind: "overlay" | "copies";
-  /** Makes a root inside a scratch directory that only this job uses. */
-  make(root: Digest, scratch: string, farm: BlobStore): Promise<InputRoot>;
+  /**
+   * Makes a root inside a scratch directory that only this job uses. Layers are fetched and built while the directory
+   * is still being made; nothing is mounted before it exists.
+   */
+  make(root: Digest, scratch: string | Promise<string>, farm: BlobStore): Promise<InputRoot>;
   /** Returns the files that making a root will need, except those in existing layers. */
   filesOf(root: Digest, farm: BlobStore): Promise<readonly WantedFile[]>;
 }
@@ -52,14 +55,26 @@ export function overlayInputRoots(
   return {
     kind: "overlay",
     filesOf: (root, farm) => layers.filesOf(root, farm),
-    async make(root, scratch, farm) {
+    async make(root, scratchOrPromise, farm) {
+      const using = isEmptyDigest(root) ? undefined : layers.use(root, farm);
+      // Awaited below; until then a rejection must not count as unhandled.
+      using?.catch(() => {});
+      let scratch: string;
+      try {
+        scratch = await scratchOrPromise;
+      } catch (reason) {
+        await using?.then(
+          (layersInUse) => layersInUse.release(),
+          () => {},
+        );
+        throw reason;
+      }
       const at = join(scratch, "root");
       const upper = join(scratch, "upper");
       mkdirSync(at, { recursive: true });
       giveToJobs(at);
-      if (isEmptyDigest(root)) return unmounted(at);
-      const layersInUse = await layers.use(root, farm);
-      if (layersInUse.trees.length === 0) return unmounted(at);
+      const layersInUse = await using;
+      if (layersInUse === undefined || layersInUse.trees.length === 0) return unmounted(at);
       try {
         for (const path of [upper, join(scratch, "work")]) mkdirSync(path, { recursive: true });
         giveToJobs(upper);
@@ -88,8 +103,8 @@ export function copiedInputRoots(local: LocalStore): InputRoots {
   return {
     kind: "copies",
     filesOf: async (root, farm) => filesBelow(await directories.read(root, farm)),
-    async make(root, scratch, farm) {
-      const at = join(scratch, "root");
+    async make(root, scratchOrPromise, farm) {
+      const at = join(await scratchOrPromise, "root");
       mkdirSync(at, { recursive: true });
       giveToJobs(at);
       if (!isEmptyDigest(root)) {
