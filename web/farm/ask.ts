@@ -77,7 +77,7 @@ export async function call<E extends Endpoint>(
   signal?: AbortSignal,
 ): Promise<ResultOf<E>> {
   const { method, answer } = entry;
-  if (answer.kind !== "json") throw new Error(`${entry.path} answers no JSON`);
+  if (answer.kind !== "json") throw new Error(`${entry.path} did not answer with JSON`);
   const { params, query, body } = input as AnyCallInput;
   const path = pathOfCall(entry, params, query);
   const answered =

@@ -14,8 +14,8 @@ export function Differences({ of, columns = { before: "Then", after: "Now" } }: 
   if (isSameAction) {
     return (
       <p>
-        It is the same action: command, environment, and input files are equal. The outcome does not
-        follow from them.
+        It is the same action: command, environment, and input files are equal. They do not explain
+        the different outcome.
       </p>
     );
   }

@@ -97,14 +97,14 @@ export function HelpPage() {
           <strong>Noisy</strong> ones, such as times, vary by more than most changes: the minimum of
           some runs is a hint and not a verdict. To judge them, processes of the artifact and of the
           one before run in turn on one machine, in a random order: five pairs at first and more
-          while the result is not clear, up to twenty. One test gives the verdict and the bar, which
-          is the confidence interval of the change: a bar that touches zero is never a change; the
-          shaded middle contains changes that do not matter, known from comparisons of equal
-          artifacts.
+          while the result is not clear, up to twenty. One test gives the verdict and the bar. The
+          bar is the confidence interval of the change: if it touches zero, there is no change. The
+          shaded middle contains changes that do not matter; its width comes from comparisons of
+          equal artifacts.
         </p>
         <p>
-          Before a noisy change is reported, it is measured again independently, and the more cases
-          are compared, the more certain each must be.
+          A noisy change is reported only after a second, independent measurement has confirmed it.
+          The more cases are compared, the more certain each verdict must be.
         </p>
         <p>
           <strong>Steps</strong> are changes of a series’ level, found over many artifacts. Accept

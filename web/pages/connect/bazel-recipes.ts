@@ -55,7 +55,7 @@ export const bazelRecipes = {
   },
   "bazel-cache": {
     tool: "Bazel, cache over gRPC",
-    gives: "Actions run on the machine of Bazel, and their results are shared.",
+    gives: "Actions run on the machine that runs Bazel, and their results are shared.",
     lines: (farm) => [
       {
         where: bazelrc,

@@ -97,7 +97,7 @@ export function ConnectPage() {
           </div>
           {withToken ? (
             <p className="faint">
-              Replace this by a token: <code>{tokenPlaceholder}</code>:{" "}
+              Replace this with a token: <code>{tokenPlaceholder}</code>:{" "}
               <Copyable text={tokenCommand(project)} label="commands that make a token" />. A token
               is a secret: keep it out of files that are committed.
             </p>

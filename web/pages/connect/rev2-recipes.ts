@@ -61,7 +61,7 @@ export const rev2Recipes = {
   },
   recc: {
     tool: "recc",
-    gives: "Compilations run on the farm's workers, one by one, with any build tool.",
+    gives: "Each compilation runs as a separate action on the farm's workers, with any build tool.",
     lines: (farm) => [
       {
         where: "shell",
@@ -102,7 +102,7 @@ export const rev2Recipes = {
       },
     ],
     expect:
-      "With an empty `.moon/cache`, tasks are cached from remote. If moon is refused, it continues without the farm and prints nothing: `moon --log debug run :build` shows the reason.",
+      "With an empty `.moon/cache`, tasks are cached from remote. If the farm refuses moon, moon continues without the farm and prints nothing: `moon --log debug run :build` shows the reason.",
     seen: { nowhere: true },
   },
   buildstream: {

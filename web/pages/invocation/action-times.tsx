@@ -99,9 +99,9 @@ function Chain({ timing: { chain, chainLength, wallMs } }: { readonly timing: Bu
     <section aria-label="Longest chain">
       <h2>Longest chain</h2>
       <p className="faint">
-        {numberText(chainLength)} {chainLength === 1 ? "action" : "actions"} one after the other, of{" "}
-        {durationText(wallMs)} in all. The farm does not know which action needs which: each is the
-        one that ended last before the next was requested.
+        {numberText(chainLength)} {chainLength === 1 ? "action" : "actions"} that followed one
+        another, in a build of {durationText(wallMs)}. The farm does not know which action needs
+        which. It assumes that an action needs the one that ended last before its own request.
         {chain.length < chainLength ? ` The last ${chain.length} are shown.` : ""}
       </p>
       <div className="table-box">

@@ -35,7 +35,7 @@ export function CacheView({ invocation }: { readonly invocation: InvocationDetai
         </p>
       )}
       {data !== undefined && misses.length === 0 && !hasNextPage ? (
-        <p className="faint">It had no action executed.</p>
+        <p className="faint">It executed no action.</p>
       ) : null}
       <ul className="rows misses">
         {misses.map((miss) => (

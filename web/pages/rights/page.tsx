@@ -54,7 +54,7 @@ function AtPlace({ search }: { readonly search: RightsSearch }) {
     <section className="card">
       <h2>Who may do what on {where}</h2>
       {data.principals.length === 0 ? (
-        <p>Nobody whose rights you may see.</p>
+        <p>There is nobody whose rights you may see.</p>
       ) : (
         <GrantTable grants={data.principals.flatMap(({ grants }) => grants)} showsPrincipals />
       )}

@@ -47,7 +47,9 @@ export function TrendsPage() {
         <TrendsTable trends={trends} />
       )}
       {trends.isCut ? (
-        <p className="faint">There is more than this page reads: choose a job or a shorter time.</p>
+        <p className="faint">
+          There are more runs than this page reads. Choose a job or a shorter time.
+        </p>
       ) : null}
     </div>
   );
