@@ -17,12 +17,12 @@ import { graphQuery, useLiveGraph } from "./load.ts";
 import { NoWorker } from "./no-worker.tsx";
 import type { GraphSearch, View } from "./search.ts";
 import { Toolbar } from "./toolbar.tsx";
+import { WhatFailed } from "./what-failed.tsx";
 import { WhatWaits } from "./what-waits.tsx";
 import "./graph.css";
 
 // Not needed for the first view, which appears sooner without them.
 const JobList = lazy(async () => ({ default: (await import("./job-list.tsx")).JobList }));
-const WhatFailed = lazy(async () => ({ default: (await import("./what-failed.tsx")).WhatFailed }));
 const Dag = lazy(async () => ({ default: (await import("./dag.tsx")).Dag }));
 
 /** Above this number, a matrix is more readable than boxes and lines; one key switches back. */
@@ -113,11 +113,7 @@ export function GraphPage() {
     <div className="graph-page">
       <CellShapes />
       <GraphHeader graph={graph} />
-      {(graph.counts.failed ?? 0) === 0 ? null : (
-        <Suspense>
-          <WhatFailed graph={graph} />
-        </Suspense>
-      )}
+      {(graph.counts.failed ?? 0) === 0 ? null : <WhatFailed graph={graph} />}
       <WhatWaits graph={graph} />
       <NoWorker graph={graph} />
       <Toolbar

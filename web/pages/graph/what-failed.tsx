@@ -18,7 +18,16 @@ export function WhatFailed({ graph }: { graph: Graph }) {
       </p>
     );
   }
-  if (data === undefined || data.failures.length === 0) return null;
+  if (data === undefined) {
+    // Has the place of a short failure, so that the page moves as little as possible when the failures arrive.
+    return (
+      <section className="what-failed is-loading" aria-label="What failed" aria-busy="true">
+        <h2>What failed</h2>
+        <p className="faint">Loading…</p>
+      </section>
+    );
+  }
+  if (data.failures.length === 0) return null;
   const { failures, more, skipped } = data;
   return (
     <section className="what-failed" aria-label="What failed" tabIndex={0}>
