@@ -74,7 +74,7 @@ async function blobsOfDirectory(
   if (content === undefined) return [digest];
   const depth = directory.path.split("/").filter((name) => name !== "").length;
   if (content.levelsAbove > depth)
-    refuse(directory.path, "has a symlink that climbs out of the root");
+    refuse(directory.path, "has a symlink that leads out of the root");
   if (directory.rootDirectoryDigest === undefined) return [digest, ...content.files];
   // In that case the reader was informed that it may read the directories one by one.
   const root = fromDigestMessage(directory.rootDirectoryDigest, quotePath(directory.path), by);

@@ -36,16 +36,20 @@ test.each<[string, Parameters<typeof resultWith>[0], string]>([
   ["an absolute directory", folders("/"), "absolute"],
   ["one directory twice, once with a slash", folders("a", "a/"), "twice"],
   ["a directory that climbs", folders(".."), '".."'],
-  ["a symlink that climbs", link("a/b", "../../c"), "climbs"],
-  ["a symlink that climbs through another", link("a", "up/../../x"), "behind a name"],
-  ["a symlink to nothing", link("a", ""), "nothing"],
+  ["a symlink that climbs", link("a/b", "../../c"), "leads out"],
+  ["a symlink that climbs through another", link("a", "up/../../x"), "after a name"],
+  ["a symlink to nothing", link("a", ""), "empty target"],
   [
     "two links at one path",
     { ...link("a", "b"), outputFileSymlinks: [{ path: "a", target: "c" }] },
     "twice",
   ],
-  ["a symlink in an old field", { outputFileSymlinks: [{ path: "a", target: "" }] }, "nothing"],
-  ["another old field", { outputDirectorySymlinks: [{ path: "a", target: ".." }] }, "climbs"],
+  [
+    "a symlink in an old field",
+    { outputFileSymlinks: [{ path: "a", target: "" }] },
+    "empty target",
+  ],
+  ["another old field", { outputDirectorySymlinks: [{ path: "a", target: ".." }] }, "leads out"],
 ])("%s may not", (_, init, problem) => {
   expect(() => assertLegalOutputs(resultWith(init))).toThrow(problem);
 });

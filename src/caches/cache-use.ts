@@ -47,7 +47,7 @@ export function openCacheUse(parts: {
     try {
       await addCacheUse(db, counted);
     } catch (err) {
-      logger.warn({ err }, "the use of caches could not be counted; rates on pages will be short");
+      logger.warn({ err }, "the use of caches could not be counted; pages will not include it");
     }
   }
 

@@ -139,7 +139,7 @@ describe("overlays with subtrees", () => {
     ];
 
     await expect(layOver(store, [], overlays)).rejects.toThrow(
-      '"out/a" comes from job "one" and, different, from job "other"',
+      '"out/a" comes from job "one" and, with other content, from job "other"',
     );
   });
 

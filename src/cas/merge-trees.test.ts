@@ -56,7 +56,7 @@ describe("mergeTrees", () => {
           { at: "out", from: 'job "other"', entries: [file("a", "2")] },
         ],
       ),
-    ).toThrow('"out/a" comes from job "one" and, different, from job "other"');
+    ).toThrow('"out/a" comes from job "one" and, with other content, from job "other"');
   });
 
   test.each(["..", "/abs", "a/../..", "a//b"])("a place such as %j builds no tree", (at) => {

@@ -26,7 +26,7 @@ export function mergeTrees(base: readonly TreePart[], overlays: readonly Overlay
       const other = broughtBy.get(entry.path);
       const there = merged.get(entry.path);
       if (other !== undefined && there && !areEqual(there, entry)) {
-        refuse(entry.path, `comes from ${other} and, different, from ${from}`);
+        refuse(entry.path, `comes from ${other} and, with other content, from ${from}`);
       }
       merged.set(entry.path, entry);
       broughtBy.set(entry.path, from);

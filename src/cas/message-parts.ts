@@ -82,7 +82,8 @@ function skipValue(reader: BinaryReader, number: number, wireType: WireType): vo
     return;
   }
   const length = reader.uint32();
-  if (length > reader.len - reader.pos) throw new RangeError("a field goes on after the end");
+  if (length > reader.len - reader.pos)
+    throw new RangeError("a field continues after the end of the message");
   reader.pos += length;
 }
 

@@ -46,7 +46,7 @@ export function problemOfPath(path: string): string | undefined {
  * the root although it counts as inside.
  */
 export function problemOfTarget(path: string, target: string): string | undefined {
-  if (levelsAboveRoot(path, target) > 0) return "is a symlink that climbs out of the root";
+  if (levelsAboveRoot(path, target) > 0) return "is a symlink that leads out of the root";
   return problemOfTargetAnywhere(target);
 }
 
@@ -71,12 +71,12 @@ export function levelsAboveRoot(path: string, target: string): number {
  * directory deep enough.
  */
 export function problemOfTargetAnywhere(target: string): string | undefined {
-  if (target === "") return "is a symlink to nothing";
+  if (target === "") return "is a symlink with an empty target";
   if (Buffer.byteLength(target) > maxTargetBytes) {
     return `is a symlink to a path longer than ${maxTargetBytes} bytes`;
   }
   if (!target.startsWith("/") && climbsAfterName(target))
-    return 'is a symlink with ".." behind a name';
+    return 'is a symlink whose target has ".." after a name';
   const problem = problemOfText(target);
   return problem && `is a symlink whose target ${problem}`;
 }

@@ -115,7 +115,7 @@ const resetFaults = new Map<number | undefined, () => Fault>([
   ],
   [
     constants.NGHTTP2_INADEQUATE_SECURITY,
-    () => new Fault("permission_denied", "the server wants a safer connection"),
+    () => new Fault("permission_denied", "the server requires a more secure connection"),
   ],
 ]);
 

@@ -89,5 +89,7 @@ export function* piecesOf(method: Named, bytes: Uint8Array): Generator<Uint8Arra
 
 function notTaken({ name }: Named, cause: unknown): MalformedRequest {
   if (cause instanceof Fault) return new MalformedRequest(cause.code, cause.message, { cause });
-  return new MalformedRequest("internal", `the request is not what ${name} takes`, { cause });
+  return new MalformedRequest("internal", `the request is not a valid message for ${name} takes`, {
+    cause,
+  });
 }

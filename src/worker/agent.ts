@@ -165,7 +165,7 @@ export class Agent implements Service {
           continue;
         }
         this.#underWay.thereIsRoom();
-        this.#parts.logger.info("takes work again: its disk has room");
+        this.#parts.logger.info("takes work again: its disk has free space");
       }
       await this.#membership.untilHeard(signal);
       if (signal.aborted) return;

@@ -9,13 +9,13 @@ test("after an outage the log reports once that the farm answers again", () => {
 
   contact.answered();
   contact.failed(new Error("refused"), "the farm gives no work");
-  contact.failed(new Error("refused"), "the farm does not hear this worker");
+  contact.failed(new Error("refused"), "the heartbeats of this worker do not reach the farm");
   contact.answered();
   contact.answered();
 
   expect(said).toEqual([
     "the farm gives no work",
-    "the farm does not hear this worker",
+    "the heartbeats of this worker do not reach the farm",
     "the farm answers again",
   ]);
 });

@@ -186,7 +186,7 @@ export class FarmMembership {
         this.#beatSentAt = undefined;
         last = undefined;
         this.#setAway(isPassing(reason));
-        this.#contact.failed(reason, "the farm does not hear this worker");
+        this.#contact.failed(reason, "the heartbeats of this worker do not reach the farm");
       }
     }
   }

@@ -44,15 +44,15 @@ test.each([
 test.each([
   [
     allowed,
-    "it ran out of memory: a slot on this worker has 100 MiB, and it had come to 99 MiB; request a larger size class, or let it use less",
+    "it ran out of memory: a slot on this worker has 100 MiB, and it had used 99 MiB; request a larger size class, or let it use less",
   ],
   [
     { ...allowed, ownMemoryBytes: 100 * mebibyte },
-    "it ran out of memory: it limits itself to 100 MiB, and it had come to 99 MiB; raise its limit, or let it use less",
+    "it ran out of memory: it limits itself to 100 MiB, and it had used 99 MiB; raise its limit, or let it use less",
   ],
   [
     { ...allowed, ownMemoryBytes: 1024 * mebibyte },
-    "it ran out of memory: a slot on this worker has 100 MiB, of the 1 GiB it allows itself, and it had come to 99 MiB; request a larger size class, or let it use less",
+    "it ran out of memory: a slot on this worker has 100 MiB, of the 1 GiB it allows itself, and it had used 99 MiB; request a larger size class, or let it use less",
   ],
 ])("says which limit it was, how far it came, and what can be done", (by, message) => {
   expect(judgeOutcome(starved, by, []).message).toBe(message);

@@ -65,7 +65,7 @@ function outOfMemory(
   peakBytes: number,
   { memoryBytes, ownMemoryBytes }: Allowed,
 ): Verdict {
-  const had = `it had come to ${memorySizeText(peakBytes)}`;
+  const had = `it had used ${memorySizeText(peakBytes)}`;
   if (memoryBytes === undefined) {
     const message = `it ran out of the machine's memory: ${had}; let it use less, or request a larger size class`;
     return { outcome: Outcome.OUT_OF_MEMORY, message };

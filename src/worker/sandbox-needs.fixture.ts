@@ -50,7 +50,7 @@ export async function restrictionNeeds(): Promise<{ filter: Need; scope: Need }>
       },
       scope: {
         name: "Landlock with scopes",
-        missing: unless(/out of reach/, abstractSockets),
+        missing: unless(/^jobs cannot connect/, abstractSockets),
         remedy,
       },
     };

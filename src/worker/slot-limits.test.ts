@@ -208,7 +208,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
 
     expect(greedy.outcome).toBe(Outcome.OUT_OF_MEMORY);
     expect(greedy.message).toMatch(
-      /a slot on this worker has 200 MiB, and it had come to .*size class/,
+      /a slot on this worker has 200 MiB, and it had used .*size class/,
     );
     expect(memoryOf(greedy)).toBeGreaterThan(150 * mebibyte);
     expect(memoryOf(greedy)).toBeLessThan(1_000 * mebibyte);

@@ -55,12 +55,12 @@ export async function startWorkerOn(
         case "stopped":
           return;
         case "delivered":
-          tellOver("its one execution is delivered");
+          tellOver("the result of its only execution is delivered");
           return;
         case "replaced":
           logger.warn(
             { dataDir: config.dataDir },
-            "another disk is mounted on the data directory: opens it again",
+            "another disk is mounted on the data directory; opening the directory again",
           );
           await close(session);
           session = undefined;

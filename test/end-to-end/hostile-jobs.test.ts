@@ -100,7 +100,7 @@ test("an output that is a symlink climbing out is refused by name", async () => 
 
   expect(run).toMatchObject({ outcome: "failed", outputs: [] });
   expect(run.message).toMatch(/out/);
-  expect(run.message).toMatch(/etc\/passwd|leads out|climbs/);
+  expect(run.message).toMatch(/etc\/passwd|leads out/);
 });
 
 test("an output that is a symlink with an absolute target is stored as a link, and not followed", async () => {

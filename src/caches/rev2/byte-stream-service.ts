@@ -102,7 +102,8 @@ async function read(
   const least = Math.min(limit, digest.sizeBytes - offset);
   const range = least === 0 ? { offset } : { offset, limit: least };
   const chunks = await blobsFor(projectOf(instanceName), context).read(digest, range);
-  if (chunks === undefined) throw new Fault("not_found", `${digestKey(digest)} is not here`);
+  if (chunks === undefined)
+    throw new Fault("not_found", `${digestKey(digest)} is not in the store`);
   for await (const chunk of packing === "zstd" ? zstd(chunks) : chunks) {
     for (let at = 0; at < chunk.byteLength; at += mostReadBytes) {
       context.signal.throwIfAborted();

@@ -61,7 +61,8 @@ export function casBatch(blobs: BlobStore, onUnexpected: (reason: unknown) => vo
       const status = await statusAfter(async () => {
         const digest = fromDigestMessage(message, "the blob", by);
         const bytes = await blobs.get(digest);
-        if (bytes === undefined) throw new Fault("not_found", `${digestKey(digest)} is not here`);
+        if (bytes === undefined)
+          throw new Fault("not_found", `${digestKey(digest)} is not in the store`);
         data = bytes;
         if (!mayPack || bytes.byteLength < leastPackedBytes) return;
         const packed = await zstdWhole(bytes);

@@ -205,7 +205,7 @@ async function* concatenated(
 }
 
 function isMissing(blob: Digest): Fault {
-  return new Fault("not_found", `${digestKey(blob)} is not here`);
+  return new Fault("not_found", `${digestKey(blob)} is not in the store`);
 }
 
 function areMissing(chunks: readonly Digest[]): Fault {

@@ -144,7 +144,7 @@ function stoppedBy(
 function networkText({ abstractSockets }: Restriction, own: PrivateNetwork | undefined): string {
   return own === undefined
     ? `the machine's and its loopback; ${abstractSockets}`
-    : "its own, connected by slirp4netns: loopback and abstract sockets of the machine are out of reach";
+    : "its own, connected by slirp4netns: jobs cannot reach the loopback and abstract sockets of the machine";
 }
 
 function userOf({ isolates }: Sandbox): string {

@@ -42,7 +42,7 @@ export function userOfService(wanted: WantedUser, users: FurtherUsers): UserOfSe
       );
     return {
       user: undefined,
-      note: `; it ran as the user ${jobUser.name} and not as ${named || "root"}, as its image says, since ${users.why}`,
+      note: `; it ran as the user ${jobUser.name} instead of ${named || "root"}, which its image names, because ${users.why}`,
     };
   }
   const ids = idsOf(named === "" ? "0" : named, wanted);

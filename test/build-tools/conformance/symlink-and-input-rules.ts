@@ -122,7 +122,7 @@ export function symlinkAndInputRules(farm: () => SharedFarm): void {
         .run({ script: "ln -s ../../etc l; echo > o", command: { outputPaths: ["l", "o"] } });
 
       expect(response.status?.code).toBe(Code.FAILED_PRECONDITION);
-      expect(response.status?.message).toContain("climbs out");
+      expect(response.status?.message).toContain("leads out");
       expect(pathsIn(result)).toEqual({ files: ["o"], directories: [], symlinks: [] });
     });
   });

@@ -35,7 +35,7 @@ export function receiveLayer(directory: string, limits: LayerLimits): BlobReceiv
       return reading;
     },
     async abandon() {
-      await writer.abort(new Error("the rest of the layer does not come")).catch(() => {});
+      await writer.abort(new Error("the rest of the layer did not arrive")).catch(() => {});
       await reading.catch(() => {});
     },
   };

@@ -56,7 +56,7 @@ export async function chooseRestriction(
 ): Promise<Restriction> {
   const filter = seccompFilter(process.arch, settings);
   if (filter === undefined)
-    return unrestricted(settings, `Grange knows no system calls of ${process.arch}`);
+    return unrestricted(settings, `Grange has no list of the system calls of ${process.arch}`);
   const directory = join(runDir, "restrict");
   await mkdir(directory, { recursive: true });
   const write = async (name: string, closesAbstractSockets: boolean) => {
@@ -87,8 +87,8 @@ export async function chooseRestriction(
     ],
     systemCalls: filteredText(settings),
     abstractSockets: hasScope
-      ? "abstract sockets of the machine are out of reach"
-      : "abstract sockets of the machine are in reach: to close them needs Linux 6.12 with Landlock",
+      ? "jobs cannot connect to abstract sockets of the machine"
+      : "jobs can connect to abstract sockets of the machine: only Linux 6.12 or later with Landlock can prevent this",
   };
 }
 
@@ -112,7 +112,7 @@ function unrestricted({ allowsNamespaces }: FilterSettings, why: string): Restri
     changesUser: false,
     stops: [],
     systemCalls: `not filtered, since ${why}`,
-    abstractSockets: "abstract sockets of the machine are in reach",
+    abstractSockets: "jobs can connect to abstract sockets of the machine",
   };
 }
 
