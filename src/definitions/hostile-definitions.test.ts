@@ -62,7 +62,7 @@ test.each([
   {
     what: "an error at each character of a large file",
     text: `version: 1\njobs: [${",".repeat(100_000)}]`,
-    says: /x\.yml:2.*may have 64 KiB at most/,
+    says: /x\.yml:2.*only files of at most 64 KiB/,
   },
   {
     what: "a list without end",

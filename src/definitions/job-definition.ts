@@ -168,7 +168,7 @@ export const JobDefinition = z
       .optional()
       .describe("Whether the job may use the network. Default: false."),
     isolation: IsolationLevel.optional().describe(
-      "What the worker's sandbox must stop: sandbox, that the job reaches the machine or other jobs; strict, also that it uses the machine up. The job waits for such a worker.",
+      "What the worker's sandbox must prevent. sandbox: access of the job to the machine or to other jobs. strict: also exhaustion of the machine's resources. The job waits for such a worker.",
     ),
     secrets: SecretNames.optional(),
     ...tokenShape,

@@ -69,10 +69,10 @@ export const kindShape = {
     .record(z.string(), z.json())
     .optional()
     .describe(
-      "Of a graph job with graph: values of parameters. Those that are left out are as in the graph that the job is in.",
+      "Of a graph job with graph: values of parameters. Omitted ones have the values of the graph that contains the job.",
     ),
   switches: SwitchValues.optional().describe(
-    "Of a graph job with graph: values of switches. Those that are left out are as in the graph that the job is in.",
+    "Of a graph job with graph: values of switches. Omitted ones have the values of the graph that contains the job.",
   ),
   dummy: Dummy.optional().describe("Of a dummy job: its simulated runs."),
   chunks: Chunks.optional().describe(
@@ -186,7 +186,9 @@ function missingOf(kind: JobKind, job: JobOfAKind): string | undefined {
         ? undefined
         : 'a timer needs one of "at" (a time of day) and "after" (a duration)';
     case "notify":
-      return (job.to ?? []).length > 0 ? undefined : 'a notify job needs "to": the URLs to tell';
+      return (job.to ?? []).length > 0
+        ? undefined
+        : 'a notify job needs "to": the URLs of the receivers';
     case "join":
     case "breakpoint":
     case "dummy":

@@ -16,7 +16,7 @@ test.each([
   [{ secrets: Array.from({ length: 17 }, (_, i) => `K${i}`) }, "at most 16 secrets"],
   [{ secrets: "KEY", chunks: { items: ["a"] } }, "a job with chunks gets no secrets"],
   [{ secrets: "KEY", outside: true }, "another machine runs is given no secrets"],
-  [{ platform: { [secretsProperty]: "KEY@1.1" } }, "only the farm says this"],
+  [{ platform: { [secretsProperty]: "KEY@1.1" } }, "only the farm sets this property"],
 ])("%j is refused", (job, why) => {
   expect(said(job)?.join()).toContain(why);
 });

@@ -7,7 +7,7 @@ export const SecretNames = oneOrMany(SecretName, "a secret's name")
   .refine((names) => names.length <= mostSecretsOfAJob, `name at most ${mostSecretsOfAJob} secrets`)
   .refine(
     (names) => !names.includes(jobTokenName),
-    `${jobTokenName} is the farm's own: choose another name`,
+    `${jobTokenName} is reserved for the farm: choose another name`,
   )
   .describe(
     "Secrets of the job, as files in the directory $GRANGE_SECRETS. The job gets them only on the branches for which they are set, and never in a pull request.",
@@ -30,7 +30,10 @@ export function problemsOfSecrets(job: JobWithSecrets): SecretProblem[] {
   const found: SecretProblem[] = [];
   const say = (path: readonly string[], message: string) => found.push({ path, message });
   if (Object.hasOwn(platform, secretsProperty)) {
-    say(["platform", secretsProperty], 'only the farm says this: name secrets under "secrets"');
+    say(
+      ["platform", secretsProperty],
+      'only the farm sets this property: name secrets under "secrets"',
+    );
   }
   if (secrets.length === 0) return found;
   if (new Set(secrets).size < secrets.length) say(["secrets"], "names a secret twice");

@@ -78,10 +78,10 @@ const beyondPlain =
 /** Returns why a text is not read by the parser of the whole language; takes it from the budget otherwise. */
 function refusalOfWholeYaml(length: number, budget: WholeYamlBudget): string | undefined {
   if (length > definitionLimits.wholeYamlFileBytes)
-    return `is not plain YAML: here is an error, or one of ${beyondPlain}, for which a file may have 64 KiB at most; split the file, or do without`;
+    return `is not plain YAML: it has an error here, or uses one of ${beyondPlain}, which only files of at most 64 KiB may use; split the file, or do not use them`;
   budget.bytes -= length;
   return budget.bytes < 0
-    ? `is beyond the 2 MiB of all definitions that may use ${beyondPlain}; do without here`
+    ? `uses one of ${beyondPlain}, and all files that use them have more than 2 MiB together; do not use them here`
     : undefined;
 }
 

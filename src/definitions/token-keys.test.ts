@@ -22,8 +22,8 @@ test.each([
   ],
   [{ network: true, caches: true, chunks: { items: ["a"] } }, 'a job with chunks has no "caches"'],
   [{ network: true, identity: "npm", outside: true }, "another machine runs"],
-  [{ platform: { [tokenProperty]: '{"caches":"other"}' } }, "only the farm says this"],
-  [{ secrets: "GRANGE_JOB_TOKEN" }, "the farm's own"],
+  [{ platform: { [tokenProperty]: '{"caches":"other"}' } }, "only the farm sets this property"],
+  [{ secrets: "GRANGE_JOB_TOKEN" }, "reserved for the farm"],
 ])("%j is refused: %s", (more, message) => {
   expect(said(more)?.join()).toContain(message);
 });

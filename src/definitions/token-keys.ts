@@ -33,7 +33,10 @@ export function problemsOfToken(job: JobWithToken) {
   const found: { readonly path: readonly string[]; readonly message: string }[] = [];
   const say = (path: readonly string[], message: string) => found.push({ path, message });
   if (Object.hasOwn(job.platform ?? {}, tokenProperty)) {
-    say(["platform", tokenProperty], 'only the farm says this: use "caches" and "identity"');
+    say(
+      ["platform", tokenProperty],
+      'only the farm sets this property: use "caches" and "identity"',
+    );
   }
   const { identity = [] } = job;
   if (new Set(identity).size < identity.length) say(["identity"], "names an audience twice");

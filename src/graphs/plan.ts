@@ -79,7 +79,7 @@ function problemsOfNeeds(
     }
     const wrongEnd = problemOfNeededEnd(need.on, Object.keys(other.definition.failure ?? {}));
     if (wrongEnd !== undefined) {
-      const message = `job "${job.name}" needs "${on}" to end so: ${wrongEnd}`;
+      const message = `job "${job.name}" needs "${on}" with an impossible end: ${wrongEnd}`;
       return [job.problemAt(["needs", on, "on"], message)];
     }
     const made = other.definition.outputs ?? [];

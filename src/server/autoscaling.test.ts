@@ -126,7 +126,7 @@ test("workers come from zero when something waits, and go when nothing does; not
   expect(waiting).toMatchObject({
     kind: "capacity-none",
     sentence:
-      "waits for a worker of size class 2 to be started: the class is declared, and none is up",
+      "waits for a worker of size class 2 to be started: the class is declared, and no worker of it is running",
   });
   expect((await graph()).state).toBe("succeeded");
   expect(scaler.most()).toBe(2);

@@ -95,7 +95,7 @@ function checkPatches(
     if ((append === undefined) === (replace === undefined))
       found.push(findingAt([...path, name], "must have either append or replace"));
     if (!used.has(name))
-      found.push({ path: [...path, name], of: "key", message: "no scenario puts this patch on" });
+      found.push({ path: [...path, name], of: "key", message: "no scenario applies this patch" });
   }
   return found;
 }

@@ -17,7 +17,7 @@ export function checkWords(
 ): Finding[] {
   return Object.keys(words).flatMap((word) =>
     word in Object.prototype
-      ? [{ path: [...path, word], of: "key", message: "cannot be a name; take another" } as const]
+      ? [{ path: [...path, word], of: "key", message: "cannot be a name; choose another" } as const]
       : [],
   );
 }

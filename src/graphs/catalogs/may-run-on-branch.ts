@@ -53,9 +53,9 @@ function refusedChoice(wanted: WantedOnBranch): string | undefined {
   if (!branch.protected || chosen.length === 0 || mayDo(principal, "define", where))
     return undefined;
   return (
-    `${branchName(where)} is protected, and what ${chosen.join(", ")} ${chosen.length === 1 ? "is" : "are"} there its branch definition says: ` +
-    `leave that out, ask for \`${grantCommand(principal.name, "define", where)}\`, ` +
-    `or have signed what comes of it: \`grange sign ${filled} --key FILE\``
+    `${branchName(where)} is protected, so only its settings can give a value to ${chosen.join(", ")}: ` +
+    `omit ${chosen.length === 1 ? "it" : "them"}, ask for \`${grantCommand(principal.name, "define", where)}\`, ` +
+    `or have the resulting definitions signed: \`grange sign ${filled} --key FILE\``
   );
 }
 
@@ -72,7 +72,7 @@ export function refusedPatch({
     return `${place} is protected and runs definitions as they were signed: customise on another branch, or clone without the changes`;
   }
   if (!branch.customisable) {
-    return `jobs are not customised on ${place}, says its branch definition: use another branch, or clone without the changes`;
+    return `the settings of ${place} do not allow customised jobs: use another branch, or clone without the changes`;
   }
   if (mayDo(principal, "customise", where)) return undefined;
   return `${principal.name} may not customise on ${place}: ask for \`${grantCommand(principal.name, "customise", where)}\``;

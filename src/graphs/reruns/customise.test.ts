@@ -240,7 +240,7 @@ describe("is rejected", () => {
 
   test.each([
     { body: { protected: true }, says: "is protected and runs definitions as they were signed" },
-    { body: { customisable: false }, says: "jobs are not customised on main" },
+    { body: { customisable: false }, says: "the settings of main" },
   ])(
     "a patch on a branch that says $body, also at submission and by cloning",
     async ({ body, says }) => {

@@ -15,7 +15,7 @@ const fixedKeys: Readonly<Record<string, string>> = {
   needs: "the edges of a graph are fixed: waive one, or submit other definitions",
   "inputs-from": "which job finds the inputs is fixed, as all edges are: submit other definitions",
   when: "the job is in the graph already: deactivate it instead",
-  protect: "whether a job is protected is for its definition to say",
+  protect: "only the definition of a job can protect it",
 };
 
 /**

@@ -107,7 +107,7 @@ describe("a clone on a protected branch", () => {
     const cloner = { name: "carol", grants: [{ ...grant, verb: "clone" as const }] };
     await signWhatIsRefused("values", () => farm.clone(id, {}, cloner));
 
-    await expect(farm.clone(id, {}, cloner)).rejects.toThrow("what target is there");
+    await expect(farm.clone(id, {}, cloner)).rejects.toThrow("can give a value to target");
     expect((await farm.clone(id))?.applied).toBe(true);
   });
 });

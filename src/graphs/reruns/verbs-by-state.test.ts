@@ -178,7 +178,7 @@ describe.each<{
     becomes: {
       retrigger: "blocked",
       activate: "blocked",
-      deactivate: "coalesced: the run of another commit's job answers for it",
+      deactivate: "coalesced: the run of another commit's job gives its result",
       customise: "coalesced",
       "cancel x": "coalesced",
     },
@@ -212,7 +212,7 @@ test("a job that is being cancelled cannot be retriggered yet, with the reason; 
   await farm.again(id, { jobs: ["first"] });
 
   expect(early?.jobs).toMatchObject([
-    { does: "is left alone", why: "it is being cancelled; ask again when it is" },
+    { does: "is left alone", why: "it is being cancelled; try again after its end" },
   ]);
   expect(await farm.states(id)).toEqual({ first: "ready", x: "cancelled" });
   expect((await farm.graph(id)).state).toBe("running");

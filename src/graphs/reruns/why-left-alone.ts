@@ -6,8 +6,9 @@ export function whyLeftAlone(job: SnapshotJob, fate: Fate | undefined): string {
   if (fate?.kind === "refused" || fate?.kind === "cannot") {
     return `it needs ${fate.because}, which blocks it; request that as well, or waive the edge`;
   }
-  if (hasJoined(job)) return "it gathers other jobs, and joins again by itself when they run";
-  if (job.isEnding === true) return "it is being cancelled; ask again when it is";
+  if (hasJoined(job))
+    return "it only groups other jobs, and ends again by itself after they have run";
+  if (job.isEnding === true) return "it is being cancelled; try again after its end";
   switch (job.state) {
     case "queued":
       return "its run is in the queue already";
@@ -21,7 +22,7 @@ export function whyLeftAlone(job: SnapshotJob, fate: Fate | undefined): string {
     case "inactive":
       return "it is not active";
     case "coalesced":
-      return "the run of another commit's job answers for it";
+      return "the run of another commit's job gives its result";
     case "unreachable":
       return job.reason ?? "it was skipped";
     case "cancelled":

@@ -30,7 +30,8 @@ function assertMeasurable({ measure, filter, group }: MetricDefinition): void {
     case "run": {
       if (filter === "") return;
       if (!asksAbout(parseSelection(filter), "state")) return;
-      const message = "a metric selects jobs by name, tag or kind: their state is of today";
+      const message =
+        "a metric selects jobs by name, tag or kind, not by state: the farm knows only the current state of a job";
       throw new Fault("invalid_argument", message);
     }
     case "end-to-end":

@@ -253,7 +253,7 @@ test("a changed metric also changes its past values", async () => {
 test.each([
   { more: { measure: "end-to-end" as const, filter: "lint" }, says: "has no selection" },
   { more: { measure: "end-to-end" as const, group: "pool" as const }, says: "grouped by branch" },
-  { more: { filter: "state:failed" }, says: "their state is of today" },
+  { more: { filter: "state:failed" }, says: "only the current state" },
   { more: { filter: "(" }, says: "something is missing" },
 ])("a metric that means nothing is refused: $says", async ({ more, says }) => {
   await expect(setMetric(db, metric({ name: "odd", ...more }), everybody)).rejects.toThrow(says);

@@ -83,7 +83,7 @@ function whyToBeStarted(startable: readonly SeenOffer[]): WaitingReason {
     silent: 0,
     draining: 0,
     lastSeenAt: null,
-    sentence: `waits for a worker of size class ${least} to be started: the class is declared, and none is up`,
+    sentence: `waits for a worker of size class ${least} to be started: the class is declared, and no worker of it is running`,
     advice: `see whether an autoscaler runs (grange autoscaling shows how many it should start), or start one: grange worker --size-class ${least}`,
   };
 }

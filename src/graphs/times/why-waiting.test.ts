@@ -325,7 +325,7 @@ test("a job that waits for a class without a running worker shows that, until on
   expect(before).toMatchObject({
     kind: "capacity-none",
     sentence:
-      "waits for a worker of size class 4 to be started: the class is declared, and none is up",
+      "waits for a worker of size class 4 to be started: the class is declared, and no worker of it is running",
   });
   expect([unfit.kind, after.kind]).toEqual(["capacity-size", "capacity-busy"]);
 });

@@ -44,7 +44,7 @@ export function afterRun(
       : (on ?? greater[0]);
     if (chosen === undefined) return { kind: "final" };
     const text = isSuspect
-      ? `Its worker of class ${last.sizeClass} was lost after ${seconds(last.durationMs)}, and it may have been for want of memory.`
+      ? `Its worker of class ${last.sizeClass} was lost after ${seconds(last.durationMs)}, perhaps because it had too little memory.`
       : `Its worker of class ${last.sizeClass} was lost after ${seconds(last.durationMs)}; memory was not short there (${percent(on?.memoryRisk ?? 0)}).`;
     return again(placeOf(chosen), { kind: "retry-after-lost-worker", text });
   }
@@ -81,7 +81,7 @@ export function afterRun(
       placeOf(chosen),
       {
         kind: "retry-after-timeout",
-        text: `It was not over on class ${last.sizeClass} after ${seconds(last.durationMs)}; class ${chosen.offered.sizeClass} has all the requested ${seconds(situation.timeoutMs)}.`,
+        text: `It did not end on class ${last.sizeClass} within ${seconds(last.durationMs)}; class ${chosen.offered.sizeClass} has all the requested ${seconds(situation.timeoutMs)}.`,
       },
       situation.timeoutMs,
     );

@@ -104,7 +104,7 @@ test("probes the next class in the background when the smallest fails", () => {
 
   expect(choice).toMatchObject({ sizeClass: 8, timeoutMs: 1_800_000, backgroundSizeClass: 2 });
   expect(choice.reason.text).toBe(
-    "Nothing is known of class 2, and it rather fails on the class below: it runs on class 8, and after success on class 2 in the background.",
+    "Nothing is known of class 2, and it probably fails on the class below: it runs on class 8, and after success on class 2 in the background.",
   );
 });
 

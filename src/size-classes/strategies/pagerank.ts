@@ -56,7 +56,7 @@ function planned(situation: Situation, plan: Plan): Choice {
       const { sizeClass } = classAt(situation, plan.place);
       const reason = {
         kind: "exploring",
-        text: `Nothing is known of class ${sizeClass}, and ${plan.place === 0 ? "no class is smaller" : "it rather fails on the class below"}: it runs on class ${largest}, and after success on class ${sizeClass} in the background.`,
+        text: `Nothing is known of class ${sizeClass}, and ${plan.place === 0 ? "no class is smaller" : "it probably fails on the class below"}: it runs on class ${largest}, and after success on class ${sizeClass} in the background.`,
       } as const;
       const alternatives = certain(situation, plan.place, "in the background");
       return plainChoice(largest, situation.timeoutMs, reason, alternatives, {
