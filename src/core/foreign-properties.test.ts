@@ -8,7 +8,10 @@ test.each([
   [{ dockerNetwork: "host" }, "dockerNetwork=host is refused"],
   [{ dockerSiblingContainers: "1" }, "dockerSiblingContainers=1 is refused"],
   [{ dockerAddCapabilities: "SYS_ADMIN" }, "dockerAddCapabilities=SYS_ADMIN is refused"],
-  [{ "init-dockerd": "true" }, "init-dockerd=true is refused: there is no Docker"],
+  [
+    { "init-dockerd": "true" },
+    "init-dockerd=true is refused: actions have no access to a Docker engine",
+  ],
   [{ "include-secrets": "true" }, "include-secrets=true is refused: only jobs of graphs"],
   [{ "workload-isolation-type": "firecracker" }, "is refused: actions run in a sandbox"],
 ])("%o is refused with the reason", (platform, why) => {

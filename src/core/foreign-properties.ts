@@ -57,9 +57,12 @@ export const foreignProperties: readonly ForeignProperty[] = [
   },
   { name: "dockerPrivileged", problem: refusedWhenOn("no action has privileges on the machine") },
   { name: "dockerRunAsRoot", problem: refusedWhenOn("actions run as one ordinary user") },
-  { name: "dockerSiblingContainers", problem: refusedWhenOn("there is no Docker to talk to") },
+  {
+    name: "dockerSiblingContainers",
+    problem: refusedWhenOn("actions have no access to a Docker engine"),
+  },
   { name: "dockerAddCapabilities", problem: refusedWhenOn("no action has capabilities") },
-  { name: "init-dockerd", problem: refusedWhenOn("there is no Docker to talk to") },
+  { name: "init-dockerd", problem: refusedWhenOn("actions have no access to a Docker engine") },
   { name: "include-secrets", problem: refusedWhenOn("only jobs of graphs get secrets") },
   {
     name: "workload-isolation-type",

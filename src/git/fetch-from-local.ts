@@ -65,7 +65,7 @@ export async function fetchFromLocal(
   }
   const sha = CommitSha.parse(parsed.stdout.toString("latin1").trim());
   if ((await mirror.resolve(sha)) !== sha && !(await mirror.fetch(repository, sha, signal))) {
-    throw new Fault("unavailable", `${path} has ${sha}, but does not allow to fetch it`);
+    throw new Fault("unavailable", `${path} has ${sha}, but does not allow fetching it`);
   }
 
   // Prints nothing for a text that is not a ref, such as an id.

@@ -33,7 +33,8 @@ export function parseRepositoryAddress(text: string, workingDirectory: string): 
     }
   }
   if (scheme !== undefined) {
-    if (!["https", "http", "ssh", "git"].includes(scheme)) throw refused(`${scheme} is not spoken`);
+    if (!["https", "http", "ssh", "git"].includes(scheme))
+      throw refused(`${scheme} is not supported`);
     const host = URL.canParse(text) ? new URL(text).hostname : "";
     if (host === "") throw refused("it names no host");
     if (host.startsWith("-")) throw refused("its host begins with a dash");

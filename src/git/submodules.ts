@@ -24,7 +24,7 @@ export async function readSubmoduleUrls(
   );
   // Git prints an error when the file does not exist. A killed process prints nothing, and that result must not be
   // cached.
-  if (exitCode !== 0 && stderr === "") throw gitFault(mirror, "it ended without a word");
+  if (exitCode !== 0 && stderr === "") throw gitFault(mirror, "it ended without a message");
   if (exitCode !== 0) return undefined;
   return urlsByPath(stdout.toString("utf8"));
 }

@@ -98,7 +98,7 @@ export function askingNotes(parts: {
     } catch (reason) {
       logger.warn(
         { reason: messageOf(reason), calls: seen.length, lookups: looked.length },
-        "what build tools asked for could not be written down; counts on pages will be short",
+        "requests of build tools could not be recorded; counts on pages will be too low",
       );
     }
   };

@@ -193,7 +193,7 @@ export const ServerConfig = z.object({
   scrubBytesPerSecond: z
     .string()
     .default("8M")
-    .transform(byteCount("it must be an amount of bytes in a second, such as 8M, or 0 for none"))
+    .transform(byteCount("it must be an amount of bytes per second, such as 8M, or 0 for none"))
     .transform(undefinedWhenZero),
   /** The maximum number of bytes that a principal may write into a project per day; unlimited when absent. */
   writeQuotaBytes: z

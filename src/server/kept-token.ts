@@ -34,7 +34,10 @@ export async function keepTokenInFile(
   if (stored !== undefined && isSameHash(stored.hash, fingerprint?.hash ?? Buffer.alloc(32))) {
     const isOver = stored.revokedAt !== null || (stored.expiresAt ?? now) < now;
     if (isOver)
-      logger.warn({ file }, "the token there is over; remove the file to have another made");
+      logger.warn(
+        { file },
+        "the token in it has expired or was revoked; remove the file, and the server creates another token",
+      );
     return;
   }
   const token = newToken();

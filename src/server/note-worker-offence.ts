@@ -18,13 +18,13 @@ export function noteWorkerOffence(
   }): Promise<void> => {
     // Many callers send no token: one of them must not be able to lock out the others.
     if (offence.principal === anyone) {
-      logger.warn(offence, "a worker without a token did what none of ours does");
+      logger.warn(offence, "a worker without a token made a call that no worker of Grange makes");
       return;
     }
     const { count, quarantinedAt } = await noteOffence(db, offence, mostOffences, clock.now());
-    logger.warn({ ...offence, count }, "a worker did what none of ours does");
+    logger.warn({ ...offence, count }, "a worker made a call that no worker of Grange makes");
     if (quarantinedAt === null) return;
-    logger.error(offence, "it is quarantined: nothing more is taken from it");
+    logger.error(offence, "it is quarantined: the farm accepts nothing more from it");
     callers.forgetAll();
   };
 }

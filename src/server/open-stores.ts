@@ -80,7 +80,7 @@ export async function openStores(
   const seals = resultSeals(farmKey, ({ project, action, origin }) =>
     logger.error(
       { project, action, origin },
-      "a result in the database is not as the farm signed it; nobody is given it",
+      "a result in the database differs from the one that the farm signed; it is not returned to anybody",
     ),
   );
   await signOldResults(forMaintenance(db), { ...seals, keyId: farmKey.id }, farmKey, clock, logger);

@@ -66,7 +66,7 @@ export function projectRemoval({ db, stores }: Pick<Services, "db" | "stores">):
     const left = await stores.remove(namespace, withBlobs ? before : undefined);
     if (left.blobs > 0) {
       return withBlobs
-        ? `${left.blobs} of its blobs (${left.bytes} bytes) were asked for within 3 hours, which clients rely on: try again later`
+        ? `${left.blobs} of its blobs (${left.bytes} bytes) were asked for within 3 hours, and clients may rely on them: try again later`
         : `it has ${left.blobs} blobs (${left.bytes} bytes): remove them as well (--with-blobs), or let the limit of the store do so`;
     }
     await db.transaction(async (tx) => {

@@ -52,7 +52,7 @@ test("a log whose blob is gone, and that no table holds, says so in a line", asy
   const [start, rest] = [await readRunLog(gone, run, 0, 8), await readRunLog(gone, run, 8, 100)];
 
   const text = Buffer.concat([start.bytes, rest.bytes]).toString();
-  expect(text).toBe("[grange: this log is no longer kept; what runs again writes a new one]\n");
+  expect(text).toBe("[grange: this log was deleted; a new run writes a new log]\n");
   expect(start).toMatchObject({ nextOffset: 8, complete: false, attempt: 2 });
   expect(rest).toMatchObject({ nextOffset: text.length, complete: true });
 });

@@ -103,7 +103,7 @@ const noBytes = new Uint8Array();
 
 /** The text in place of a log that was evicted. */
 export const evictedLogText = new TextEncoder().encode(
-  "[grange: this log is no longer kept; what runs again writes a new one]\n",
+  "[grange: this log was deleted; a new run writes a new log]\n",
 );
 
 async function readLiveLog(

@@ -16,16 +16,18 @@ export async function signOldResults(
   switch (end.kind) {
     case "adopted":
       if (end.results > 0)
-        logger.info(end, "results from before the farm signed its results are signed now");
+        logger.info(end, "results that are older than the signatures of this farm are signed now");
       return;
     case "done before":
       if (end.keyId !== undefined && !farmKey.knows(end.keyId))
         logger.warn(
           { first: end.keyId, ours: farmKey.id },
-          "this server signs with another key than the farm's first one: servers of one farm share GRANGE_FARM_KEY, or each makes anew what the other has",
+          "this server signs with another key than the farm's first one: give all servers of a farm the same key (GRANGE_FARM_KEY), or each executes again what the others have results of",
         );
       return;
     case "refused":
-      logger.error("results that nobody signed were to be signed once more; they stay of no use");
+      logger.error(
+        "unsigned results were not signed, because the farm has signed its old results before; they cannot be used",
+      );
   }
 }

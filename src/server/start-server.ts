@@ -66,7 +66,7 @@ export async function startServer(
       ({ where }, ms) =>
         logger.warn(
           { dataDir: config.dataDir },
-          `a server (${where}) had this data directory last; it is watched for ${ms / 1_000} s whether it lives`,
+          `a server (${where}) used this data directory last; waiting for ${ms / 1_000} s to see whether it still runs`,
         ),
       config.blobs,
     );

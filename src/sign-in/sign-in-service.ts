@@ -219,7 +219,7 @@ function principalOf(
   if (why === undefined) return found.principal;
   throw new Fault(
     "permission_denied",
-    `this is not done in the name of ${found.principal.name}: ${why}`,
+    `the request is not accepted in the name of ${found.principal.name}: ${why}`,
   );
 }
 

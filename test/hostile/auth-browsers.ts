@@ -28,7 +28,7 @@ function forged(
       const told = await answer.text();
 
       assert.ok([400, 403].includes(answer.status), `${answer.status} ${told}`);
-      assert.match(told, /not done in the name of root|application\/json/);
+      assert.match(told, /not accepted in the name of root|application\/json/);
       await nothingDone(target);
     },
   };
@@ -118,14 +118,14 @@ export const browserCases: readonly HostileCase<AuthTarget>[] = [
       onEveryRoute(
         target,
         { "content-type": "application/json", origin: "https://evil.example" },
-        /^403 .*not done in the name of root/,
+        /^403 .*not accepted in the name of root/,
       ),
   },
   {
     name: "a request that another site makes a browser send: text to every route that changes something",
     alone: true,
     run: (target) =>
-      onEveryRoute(target, plain, /^(400 .*application\/json|403 .*not done in the name)/),
+      onEveryRoute(target, plain, /^(400 .*application\/json|403 .*not accepted in the name)/),
   },
   {
     name: "a sign-in that another site causes in a browser, to the attacker's account",

@@ -59,7 +59,7 @@ describe("a command", () => {
     ["@grange bench speed=11", /"speed=11" is none of backends=…, profiles=…/],
     ["@grange bench backends = llvm", /"backends" is none of .* without spaces round the =/],
     ["@grange bench queue queue", /"queue" is none of/],
-    ["@grange bench runs=1 runs=1", /runs= is there twice/],
+    ["@grange bench runs=1 runs=1", /runs= occurs twice/],
     ["@grange bench runs=0", /runs= is a number from 1 to 50, not "0"/],
     ["@grange bench runs=1e2", /not "1e2"/],
     ["@grange bench backends=../../etc", /"\.\.\/\.\.\/etc" cannot be a name of backends/],

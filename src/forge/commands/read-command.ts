@@ -123,7 +123,7 @@ function readChoice(given: readonly string[]): BenchChoice | string {
     if (at === -1 || !known.includes(key)) {
       return `${quoted(part)} is none of ${known.map((each) => `${each}=…`).join(", ")}, without spaces round the =`;
     }
-    if (seen.has(key)) return `${key}= is there twice`;
+    if (seen.has(key)) return `${key}= occurs twice`;
     seen.add(key);
     if (value === "") continue;
     if (key === "runs") {

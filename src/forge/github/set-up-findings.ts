@@ -85,7 +85,10 @@ function clock({ aheadMs }: SetUpSeen): ForgeFinding {
 function app({ app, appId }: SetUpSeen): ForgeFinding {
   switch (app.state) {
     case "seen":
-      return ok("app", `GitHub knows app ${appId} as ${app.what.slug}, and the key is its own`);
+      return ok(
+        "app",
+        `GitHub knows app ${appId} as ${app.what.slug}, and the key belongs to this app`,
+      );
     case "not asked":
       return unknown("app", "not asked");
     case "refused":

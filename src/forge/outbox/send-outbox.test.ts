@@ -222,7 +222,7 @@ describe("after a failure", () => {
     await send();
     expect(await unsentOf(db, "demo", 9)).toMatchObject([{ failedAt: now, error: "not by you" }]);
     expect((await send()).nextAt).toBeUndefined();
-    expect(told).toContain("a forge will not take something");
+    expect(told).toContain("a forge refused a report");
 
     forge.before = () => {};
     expect(await tryGivenUp(db, "demo", now)).toBe(1);

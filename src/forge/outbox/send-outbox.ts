@@ -123,7 +123,7 @@ async function sendLeased(
       await recordFailure(tx, row, { error, isUnsettled, nextAt, isForGood, now });
       if (isBusy) await putOff(tx, row.repository, nextAt);
     });
-    log(isForGood ? "a forge will not take something" : "a forge did not take something", {
+    log(isForGood ? "a forge refused a report" : "a forge did not accept a report", {
       repository: row.repository,
       key: row.key,
       attempts: row.attempts + 1,

@@ -1,6 +1,6 @@
 import { most } from "./build-bounds.ts";
 
-const note = Buffer.from("\n[the farm keeps no more of what was printed]\n");
+const note = Buffer.from("\n[the farm stores no more of this output]\n");
 
 /**
  * Returns the part of new output that is stored after the existing part.

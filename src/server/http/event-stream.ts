@@ -39,7 +39,7 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
   if (openStreams >= mostStreams) {
     ticket.drop();
     throw new TooManyRequests(
-      `this server has ${mostStreams} streams of events open, which is the most; close some, or try again later`,
+      `this server has ${mostStreams} streams of events open, which is the limit; close some, or try again later`,
       fullForMs,
     );
   }

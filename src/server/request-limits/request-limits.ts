@@ -94,7 +94,7 @@ function tooOften(
 
 function tooManyAtOnce({ what }: RequestLimit, requester: Requester, most: number) {
   return new TooManyRequests(
-    `${nameOf(requester)} has ${most} requests of this kind (${what}) in progress, which is the most; wait until some end`,
+    `${nameOf(requester)} has ${most} requests of this kind (${what}) in progress, which is the limit; wait until some end`,
     retryAtOnceMs,
   );
 }

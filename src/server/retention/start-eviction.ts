@@ -75,13 +75,14 @@ export function startEviction(
   function tell({ overBytes, heldBytes, youngBytes, ...round }: EvictionRound): void {
     const { blobs, bytes, removedBlobs, removedBytes, forgottenNames } = round;
     const removed = { blobs, bytes, removedBlobs, removedBytes, forgottenNames };
-    if (removedBlobs > 0) logger.info(removed, "the store was full; what was worth least went");
+    if (removedBlobs > 0)
+      logger.info(removed, "the store was full; the least valuable blobs were removed");
     if (overBytes === 0) return;
     const sizes = { young: memorySizeText(youngBytes), held: memorySizeText(heldBytes) };
     logger.warn(
       { over: memorySizeText(overBytes), ...sizes },
-      "the store is above its limit, or its disk fills up: what was asked for in the last minutes, what results and entries " +
-        "name that were used within 3 hours, and what work under way needs, never goes. Give it more room",
+      "the store is above its limit, or its disk fills up. Blobs that were requested in the last minutes, that results and " +
+        "entries used within 3 hours name, or that running work needs, are never removed. Give the store more space",
     );
   }
 

@@ -54,7 +54,7 @@ export function issuedTokenService(
       currentDate: clock.now(),
     });
     const { sub = "", exp = 0, iat = 0 } = payload;
-    if (exp - iat > longestLifeSeconds) throw refusal("it is good for more than a day");
+    if (exp - iat > longestLifeSeconds) throw refusal("it is valid for more than a day");
     if (iat * 1_000 > clock.now().getTime() + toleranceSeconds * 1_000) {
       throw refusal("it was issued in the future (`iat`)");
     }
@@ -94,7 +94,7 @@ function audiencesOf({ aud }: JWTPayload): string[] {
 
 /** Returns the reason in Grange's own words, because the library's message may contain parts of the token. */
 function whyNotGood(cause: unknown): string {
-  if (cause instanceof errors.JWTExpired) return "it ran out (`exp`)";
+  if (cause instanceof errors.JWTExpired) return "it has expired (`exp`)";
   if (cause instanceof errors.JWTClaimValidationFailed) {
     return cause.claim === "aud"
       ? "it is for another audience (`aud`)"

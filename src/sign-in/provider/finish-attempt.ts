@@ -48,11 +48,11 @@ export async function finishAttempt(
   const state = callback.searchParams.getAll("state");
   const attempt = browser.attempt === undefined ? undefined : attemptOfCookie(browser.attempt);
   if (attempt === undefined) {
-    throw refusal("this browser has not begun to sign in, or ten minutes ago");
+    throw refusal("this browser has not begun to sign in, or began more than ten minutes ago");
   }
   const secrets = secretsOf(attempt);
   if (state.length !== 1 || state[0] !== secrets.state) {
-    throw refusal("it answers what another browser, or an older page, began");
+    throw refusal("it belongs to a sign-in that another browser or an older page began");
   }
   const now = clock.now().getTime();
   const expires = attempt.expiresAt.getTime();

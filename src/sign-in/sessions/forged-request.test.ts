@@ -66,8 +66,8 @@ describe("what may be another site's is not", () => {
       /those of https/,
     ],
     ["without the word", { csrf: undefined }, here, /X-Grange-Csrf/],
-    ["with another word", { csrf: "worb" }, here, /of another session/],
-    ["with a longer word", { csrf: "word-" }, here, /of another session/],
+    ["with another word", { csrf: "worb" }, here, /belongs to another session/],
+    ["with a longer word", { csrf: "word-" }, here, /belongs to another session/],
   ])("%s", (_, request, farm, why) => {
     expect(whyForged({ ...ours, ...request }, farm, "word")).toMatch(why);
   });

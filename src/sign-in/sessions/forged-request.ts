@@ -49,9 +49,9 @@ export function whyForged(
       ? `it comes from another page than those of ${farm.url.origin}`
       : "it comes from another address than the one that it asks";
   }
-  if (csrf === undefined) return "it lacks the page's own word (X-Grange-Csrf)";
+  if (csrf === undefined) return "it lacks the CSRF token of the page (X-Grange-Csrf)";
   if (!isSame(csrf, expectedCsrf))
-    return "the page's own word (X-Grange-Csrf) is of another session";
+    return "its CSRF token (X-Grange-Csrf) belongs to another session";
   return undefined;
 }
 
