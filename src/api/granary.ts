@@ -70,7 +70,7 @@ export type UsedIndex = z.infer<typeof UsedIndex>;
 export const DiskCost = z.object({
   /** New or fetched results and blobs that could not be stored. */
   refusedWrites: Count,
-  /** Present results and blobs that were removed to make room. */
+  /** Present results and blobs that were removed to free disk space. */
   removedBytes: Bytes,
 });
 export type DiskCost = z.infer<typeof DiskCost>;

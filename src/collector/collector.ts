@@ -233,7 +233,9 @@ export class Collector implements Service {
         await bench
           .facts()
           .then((facts) => this.#register(facts))
-          .catch((reason: unknown) => contact.failed(reason, "a hello did not arrive"));
+          .catch((reason: unknown) =>
+            contact.failed(reason, "the registration did not reach the server"),
+          );
       }
     })();
     try {

@@ -75,7 +75,7 @@ export async function measureCase(
 }
 
 export function errorText(reason: unknown): string {
-  return keepableText(messageOf(reason), longestError) || "it failed without a word";
+  return keepableText(messageOf(reason), longestError) || "it failed without a message";
 }
 
 function warningsOf(warnings: readonly string[]): string[] {

@@ -54,7 +54,10 @@ export async function runJob(
       await rest(backoffMs(failures, Math.random()), AbortSignal.any([job.signal, ending.wanted]));
     }
   }
-  logger.warn({ job: job.id, why: job.gone }, "dropped a job that another collector has now");
+  logger.warn(
+    { job: job.id, why: job.gone },
+    "dropped a job that another collector has taken over",
+  );
   if (job.gone === "cancelled") await spool.dropJob(job.id);
   return undefined;
 }
@@ -89,11 +92,11 @@ async function endOf(
     const got = await getArtifacts(parts, claimed, placed, stopsUnstarted);
     if ("outcome" in got) return job.gone || !ending.wanted.aborted ? got : handedBack;
     const lock = await parts.lock.take(stopsUnstarted, (holder) =>
-      logger.info({ holder }, "waits for another that measures on this machine"),
+      logger.info({ holder }, "waits for another process that measures on this machine"),
     );
     try {
       if (lock && bench.endLeftovers() > 0)
-        logger.warn("ended programs of measuring that was killed");
+        logger.warn("ended programs of a measurement that was killed");
       return await measureAll(parts, got, left, job, fingerprint, ending);
     } finally {
       await lock?.release();

@@ -64,13 +64,13 @@ async function compareWithItself(
   const { bench, memory, config, logger } = parts;
   const { measured } = memory.now;
   if (!measured) throw new Fault("failed_precondition", "nothing was measured yet");
-  const suite = parseSuite(measured.definition, "what was measured last");
+  const suite = parseSuite(measured.definition, "the last measured artifact");
   const cases = spread(measured.cases, config.selfTestComparisons);
   const backend = cases[0]?.backend ?? "";
   const component = Component.parse(measured.component);
   const placed = await bench.place(suite, backend, component, signal);
   const lock = await parts.lock.take(signal, (holder) =>
-    logger.info({ holder }, "waits for another that measures on this machine"),
+    logger.info({ holder }, "waits for another process that measures on this machine"),
   );
   const compared: Compared[] = [];
   const failed: string[] = [];

@@ -63,7 +63,10 @@ export async function sendStoredResults(
     if (error === undefined) {
       const test = { case: testCase, metrics: [], error: `its results were refused: ${why}` };
       await report({ ...kept, test }).catch((reason: unknown) =>
-        logger.error({ reason: messageOf(reason) }, "nor does it take that as an error"),
+        logger.error(
+          { reason: messageOf(reason) },
+          "and the server does not accept the refusal as an error either",
+        ),
       );
     }
     await spool.drop(name);

@@ -95,7 +95,7 @@ async function openParts(
   const held = await holdDirectory(dataDir, name);
   try {
     const { spool, broken } = await Spool.open(dataDir, clock.now().getTime());
-    if (broken.length > 0) logger.warn({ broken }, "results that were half written are gone");
+    if (broken.length > 0) logger.warn({ broken }, "removed incomplete files of results");
     const memory = await Memory.open(dataDir);
     const bench = await openBench();
     const lock = new MeasuringLock(config.measuringLock, name);

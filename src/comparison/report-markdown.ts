@@ -61,7 +61,7 @@ export function reportMarkdown(report: ReportToWrite): string {
 function withoutResults({ metric, hints = 0 }: MetricSummary): string {
   if (hints === 0) return code(metric);
   const cases = `${hints} ${hints === 1 ? "case" : "cases"}`;
-  return `${code(metric)} (${cases} not judged, for want of interleaved processes)`;
+  return `${code(metric)} (${cases} not judged, because interleaved processes are missing)`;
 }
 
 function metricSection(summary: MetricSummary, metrics: readonly Metric[]): string {

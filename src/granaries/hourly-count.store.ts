@@ -37,7 +37,7 @@ export async function countOnce(tx: Tx, bound: HourlyBound): Promise<void> {
 export function tooOften({ what, who, most }: HourlyBound): Fault {
   return new Fault(
     "resource_exhausted",
-    `${who} has ${what} ${most} times within an hour, which is the most`,
+    `${who} has ${what} ${most} times within an hour, which is the limit`,
   );
 }
 

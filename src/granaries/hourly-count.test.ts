@@ -15,7 +15,7 @@ test("each principal has a limit per hour", async () => {
 
   await expect(countOnce(db, bound("a"))).rejects.toMatchObject({
     code: "resource_exhausted",
-    message: "a has told of it 2 times within an hour, which is the most",
+    message: "a has told of it 2 times within an hour, which is the limit",
   });
   await db.run(sql`update hourly_count set since = since - interval '1 hour' where who = 'a'`);
   await countOnce(db, bound("a"));

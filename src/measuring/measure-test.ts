@@ -36,7 +36,7 @@ export async function measureTest(test: TestToMeasure): Promise<MeasuredIteratio
   if (counted + timed === 0) {
     throw new Fault(
       "failed_precondition",
-      `no metric of ${caseKey(test.case)} can be taken on this machine`,
+      `no metric of ${caseKey(test.case)} can be measured on this machine`,
     );
   }
   const source = await placeSource(parts.benchmark, place.cache, artifact, signal);

@@ -149,7 +149,8 @@ export function apiClient(
     signal?: AbortSignal,
   ): Promise<ResultOf<E>> => {
     const { answer, method } = entry;
-    if (answer.kind !== "json") throw new Fault("internal", `${entry.path} answers no JSON`);
+    if (answer.kind !== "json")
+      throw new Fault("internal", `${entry.path} did not answer with JSON`);
     const { params, query, body = {} } = input as AnyCallInput;
     return ask(answer.shape, pathOfCall(entry, params, query), {
       ...(method === "GET" ? {} : { ...post(body), method }),

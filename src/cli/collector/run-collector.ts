@@ -100,7 +100,7 @@ export async function runCollector(
     if (config.updateCommand !== undefined) await runUpdateCommand(config.updateCommand, logger);
     return end(exitCodes.update);
   } catch (reason) {
-    logger.fatal({ err: reason }, "could not go on");
+    logger.fatal({ err: reason }, "could not continue");
     const error = { message: messageOf(reason) };
     process.stdout.write(`${JSON.stringify({ ready: false, error })}\n`);
     return end(exitCodes.failed);

@@ -9,7 +9,7 @@ const worthALineBytes = 1024 * 1024;
 
 /** Returns the line of a build with dune, whose details are known when its results are stored. */
 export function duneLine({ made, used }: { readonly made: number; readonly used: number }): string {
-  const parts = [`${used} there for dune`];
+  const parts = [`${used} stored before for dune`];
   if (made > 0) parts.push(`${made} made`);
   return `grange: ${resultsText(made + used)}: ${parts.join(", ")} (details: \`grange granary why\`)`;
 }
@@ -20,7 +20,7 @@ export function diskCostText({ refusedWrites, removedBytes }: DiskCost): string 
   if (refusedWrites > 0) {
     parts.push(`${refusedWrites} ${refusedWrites === 1 ? "write" : "writes"} failed`);
   }
-  if (removedBytes > 0) parts.push(`${memorySizeText(removedBytes)} removed to make room`);
+  if (removedBytes > 0) parts.push(`${memorySizeText(removedBytes)} removed to free disk space`);
   return parts.join(", ");
 }
 

@@ -79,6 +79,6 @@ test("what the disk cost is told, with the reason and since when", () => {
   };
   const store = { results: 0, blobs: 0, bytes: 0, limitBytes: 1024, diskTrouble };
   expect(linesOf(standing({ store }))).toContain(
-    "disk: 40 writes failed, 2 KiB removed to make room since the granary was started, the last 5.0 s ago: no space is left in /data;",
+    "disk: 40 writes failed, 2 KiB removed to free disk space since the granary was started, the last 5.0 s ago: no space is left in /data;",
   );
 });

@@ -40,7 +40,7 @@ export const cacheTools: readonly Tool[] = [
     name: "list_cache_misses",
     title: "List cache misses of a local build",
     description:
-      "Lists builds that ran with a granary (`grange exec`), or with `build` the results that one of them did not find, each with the reason: not made before, not indexed, too large, farm away.",
+      "Lists builds that ran with a granary (`grange exec`), or with `build` the results that one of them did not find, each with the reason: not made before, not indexed, too large, farm not available.",
     input: z.object({
       build: z.uuid().optional().describe("The build's id"),
       project: z.string().max(200).default("default"),

@@ -144,7 +144,7 @@ async function expectFrom(
         });
       } catch (reason) {
         isCut = true;
-        parts.note(`the index of ${index.commit} is of no use: ${messageOf(reason)}`);
+        parts.note(`the index of ${index.commit} cannot be used: ${messageOf(reason)}`);
       }
     }
   } catch (reason) {

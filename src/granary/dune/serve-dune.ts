@@ -87,7 +87,10 @@ export function serveDune(parts: DuneParts): DuneServer {
           post?.(client) ?? serveDuneClient(client, options, async () => undefined).then(() => {})
         )
           .catch((reason: unknown) => {
-            logger.warn({ reason: messageOf(reason) }, "a dune was not served to its end");
+            logger.warn(
+              { reason: messageOf(reason) },
+              "the connection of a dune failed before its end",
+            );
           })
           .finally(() => underWay.delete(serving));
         underWay.add(serving);

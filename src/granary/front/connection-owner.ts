@@ -12,7 +12,7 @@ export type IsOwn = (ends: Ends) => Promise<boolean>;
 
 /** The message to other users that write. */
 export const notOwn =
-  "another user of this machine has this granary: it takes results of that user's builds only";
+  "this granary belongs to another user of this machine, and accepts only results of that user's builds";
 
 /** Java uses IPv6 sockets even for IPv4. */
 const tables = ["/proc/net/tcp", "/proc/net/tcp6"];

@@ -29,7 +29,7 @@ interface Sending extends Omit<ResultSending, "onDropped" | "onFailing"> {
 /** A blob larger than this is sent in chunks. */
 const wholeUpToBytes = 1024 * 1024;
 
-const unreadable = "the disk does not give it back";
+const unreadable = "it cannot be read from the disk";
 
 /**
  * Sends files of one kind, and returns those that are left. Throws when all of them must be sent again.

@@ -124,7 +124,7 @@ export async function startBuild(conversation: Conversation, message: BuildStart
     // If the client states its own waiting time, the tool is not delayed again when it connects.
     const where = { ...place, waits: message.waitMs === undefined };
     const attached = await parts.attachTool(started, name, where).catch((reason: unknown) => {
-      parts.logger.info({ why: messageOf(reason) }, `${name} builds without us`);
+      parts.logger.info({ why: messageOf(reason) }, `${name} builds without the granary`);
       return undefined;
     });
     conversation.tool = attached && { name, attached };

@@ -205,7 +205,7 @@ export function readMessage(line: string): ParsedLine {
     return {
       kind: "unknown",
       id: asked.data.id,
-      note: `"${type.slice(0, 100)}" is not known here`,
+      note: `"${type.slice(0, 100)}" is not a known type of message`,
     };
   }
   const parsed = ClientMessage.safeParse(value);

@@ -27,7 +27,7 @@ export function adviceFor(facts: EnvironmentFacts, notes: readonly string[]): Ad
   if (facts["hypervisor"] !== "none" && facts["hypervisor"] !== "unknown") {
     add(
       "hypervisor",
-      "a virtual machine: its neighbours are in its times",
+      "a virtual machine: other virtual machines influence its times",
       "decide by instructions and exact counts, or measure on hardware of your own",
     );
   }
@@ -51,7 +51,7 @@ export function adviceFor(facts: EnvironmentFacts, notes: readonly string[]): Ad
   if (facts["aslr"] !== "0" && facts["fixed-addresses"] === "no") {
     add(
       "addresses",
-      "memory has other addresses in each process, also in counted ones",
+      "addresses of memory differ in each process, also in processes whose instructions are counted",
       "allow `setarch -R` (in containers, seccomp forbids it), or set sysctl kernel.randomize_va_space=0",
     );
   }

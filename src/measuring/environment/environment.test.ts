@@ -49,7 +49,7 @@ test.each([
   ["little in a short time", { ...calm, seconds: 0.1, others: 0.04 }, []],
   ["the hypervisor", { ...calm, stolen: 0.5 }, ["the hypervisor took 0.5 CPUs away meanwhile"]],
   ["a clock", { ...calm, slowest: 1_000 }, ["the clock went between 1000 and 3100 MHz"]],
-  ["heat", { ...calm, throttled: 2 }, ["a CPU was slowed for its heat"]],
+  ["heat", { ...calm, throttled: 2 }, ["a CPU was slowed down because it was hot"]],
   ["no clock to be read", { ...calm, slowest: undefined, fastest: undefined }, []],
 ])("warns of %s", (_, meanwhile, warnings) => {
   expect(warningsOf(meanwhile)).toEqual(warnings);

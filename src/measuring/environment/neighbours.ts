@@ -33,7 +33,7 @@ export function warningsOf(meanwhile: Meanwhile): string[] {
     slowest !== undefined && fastest !== undefined && slowest < steadyClock * fastest
       ? `the clock went between ${Math.round(slowest)} and ${Math.round(fastest)} MHz`
       : "",
-    throttled > 0 ? "a CPU was slowed for its heat" : "",
+    throttled > 0 ? "a CPU was slowed down because it was hot" : "",
   ].filter((warning) => warning !== "");
 }
 

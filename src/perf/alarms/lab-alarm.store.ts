@@ -90,6 +90,6 @@ function alarmSentence(alarm: LabAlarm): string {
     case "collector-silent":
       return `Collector ${collector} went silent: start it again on its machine, or take it out with \`grange collector set ${collector} --inactive\`.`;
     case "collector-out-of-duty":
-      return `Collector ${collector} gets no work: ${alarm.why}. When that is mended: grange collector set ${collector} --in-duty`;
+      return `Collector ${collector} gets no work: ${alarm.why}. After the repair: grange collector set ${collector} --in-duty`;
   }
 }

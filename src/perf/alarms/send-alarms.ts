@@ -28,7 +28,10 @@ export function alarmSender(parts: {
         const after = afterSending(alarm, await send(alarm), clock.now());
         await settleAlarm(db, alarm, after);
         if (after.state === "failed")
-          logger.error({ alarm: alarm.body, problem: after.problem }, "an alarm was never taken");
+          logger.error(
+            { alarm: alarm.body, problem: after.problem },
+            "an alarm was not accepted by its receiver",
+          );
       }),
     );
   };

@@ -35,7 +35,7 @@ export function judgeSelfTest({ comparisons, alarms }: SelfTestCounts): SelfTest
     passed: false,
     sentence:
       `its self-test raised ${alarms === 1 ? "1 alarm" : `${alarms} alarms`} in ${comparisons} comparisons ` +
-      `of an artifact with itself (${percent} %; of ${mostAlarmRate * 100} %, as may be, that is no chance)`,
+      `of an artifact with itself (${percent} %; with the allowed rate of ${mostAlarmRate * 100} %, chance does not explain this)`,
   };
 }
 

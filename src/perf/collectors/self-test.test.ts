@@ -43,7 +43,7 @@ test("a test takes a collector out of duty and puts it back, and does not change
   const out = dutyAfterTest(inDuty, failed);
   expect(out).toEqual({
     outOfDuty:
-      "its self-test raised 9 alarms in 100 comparisons of an artifact with itself (9.0 %; of 2 %, as may be, that is no chance)",
+      "its self-test raised 9 alarms in 100 comparisons of an artifact with itself (9.0 %; with the allowed rate of 2 %, chance does not explain this)",
     outOfDutyByTest: true,
   });
   expect(dutyAfterTest(out, passed)).toEqual(inDuty);

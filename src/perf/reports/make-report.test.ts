@@ -136,7 +136,7 @@ describe("the report of a request", () => {
     expect(verdict).toBe("No relevant change.");
     expect(changes).toEqual([]);
     expect(markdown).toContain(
-      "No relevant results: `instructions`, `wall-time` (1 case not judged, for want of interleaved processes).",
+      "No relevant results: `instructions`, `wall-time` (1 case not judged, because interleaved processes are missing).",
     );
   });
 

@@ -43,7 +43,7 @@ function silent({ collectors }: LabNow, now: Date): string[] {
   return collectors.flatMap(({ name, state, lastHeartbeatAt, outOfDuty }) => {
     if (state === "out-of-duty" && outOfDuty !== null) {
       return [
-        `Collector ${name} gets no work: ${outOfDuty}. When that is mended: grange collector set ${name} --in-duty`,
+        `Collector ${name} gets no work: ${outOfDuty}. After the repair: grange collector set ${name} --in-duty`,
       ];
     }
     if (state !== "offline" || lastHeartbeatAt === null) return [];
@@ -65,7 +65,7 @@ function neverSeen({ collectors, jobs }: LabNow, now: Date): string[] {
       old.some((job) => job.target === target && (set === null || job.set === set));
     return waits
       ? [
-          `Collector ${name} was never heard of, and jobs wait for it: start it on its machine with \`grange collector run ${name}\`.`,
+          `Collector ${name} has never registered, and jobs wait for it: start it on its machine with \`grange collector run ${name}\`.`,
         ]
       : [];
   });
@@ -97,7 +97,7 @@ function stuck({ requests, jobs, movedAt }: LabNow, now: Date): string[] {
     const old = running.find(({ startedAt }) => startedAt !== null && age(startedAt) > longJobMs);
     if (old?.startedAt) {
       return [
-        `A job of ${suite} runs on ${old.collector ?? "a collector"} for ${durationText(age(old.startedAt))}: look at that machine.`,
+        `A job of ${suite} runs on ${old.collector ?? "a collector"} for ${durationText(age(old.startedAt))}: check that machine.`,
       ];
     }
     if (ofSuite.length > 0 && running.length === 0 && moved && age(moved) > unmovedMs) {

@@ -132,7 +132,7 @@ export async function retryRequest(
 async function whatWentWrong(tx: Tx, { id, state }: StoredRequest): Promise<string> {
   if (state === "cancelled") return "was cancelled";
   const failed = (await jobsOfRequest(tx, id)).filter((job) => job.state === "failure").length;
-  if (failed === 0) return `${state} without all it asked for`;
+  if (failed === 0) return `${state} without all requested figures`;
   return `had ${failed === 1 ? "1 job" : `${failed} jobs`} that failed`;
 }
 

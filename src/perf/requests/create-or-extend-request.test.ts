@@ -217,7 +217,7 @@ describe("parents without results", () => {
     const answered = await service.submit({ artifact: "n-02" });
 
     expect(answered).toMatchObject({ outcome: "added", parents: ["n-01", "n-00"] });
-    expect(answered.sentence).toContain("2 artifacts before it");
+    expect(answered.sentence).toContain("2 unmeasured artifacts before it");
     expect(await service.submit({ artifact: "n-02" })).toMatchObject({
       outcome: "nothing-missing",
     });

@@ -82,7 +82,7 @@ export async function createOrExtendRequest(
     id,
     outcome: "created",
     sentence: canWait
-      ? `${artifact.tag} will be measured when its artifacts are there.${first}`
+      ? `${artifact.tag} will be measured when its artifacts exist.${first}`
       : `${artifact.tag} is in the queue.${first}`,
     parents,
   };
@@ -99,7 +99,7 @@ async function addTo(
   if (requested.parent && open.parentId !== null && requested.parent.id !== open.parentId) {
     throw new Fault(
       "failed_precondition",
-      `${tag} is under way, compared with another artifact than ${requested.parent.tag}; wait for its end, or cancel request ${open.id}`,
+      `${tag} is being measured, but compared with another artifact than ${requested.parent.tag}; wait for its end, or cancel request ${open.id}`,
     );
   }
   const wanted = mergeRequests(suite.definition, open, requested);
@@ -127,7 +127,7 @@ async function addTo(
     return {
       ...answer,
       outcome: "nothing-missing",
-      sentence: `${tag} has been asked for already, with all of that: its request is ${open.state}.`,
+      sentence: `${tag} has already been requested with all of these parts: the request is ${open.state}.`,
     };
   }
   await notifyBenchmarkChange(tx, suite.name);
@@ -137,7 +137,7 @@ async function addTo(
     sentence:
       open.state === "in-progress"
         ? `${tag} is being measured; ${inserted === 1 ? "1 job was" : `${inserted} jobs were`} added.`
-        : `${tag} has been asked for already; what was missing is added to its request.${first}`,
+        : `${tag} has already been requested; the missing parts were added to that request.${first}`,
   };
 }
 
@@ -197,7 +197,7 @@ function parentsText(parents: readonly string[]): string {
   const [nearest] = parents;
   return parents.length === 1
     ? `${nearest}, which it follows, is measured first.`
-    : `${parents.length} artifacts before it that nobody has measured go first, from ${parents.at(-1)} to ${nearest}.`;
+    : `${parents.length} unmeasured artifacts before it are measured first, from ${parents.at(-1)} to ${nearest}.`;
 }
 
 function nothingToMeasure(
@@ -210,5 +210,5 @@ function nothingToMeasure(
     requested.backends.length === 0 ? "the usual backends" : requested.backends.join(", ");
   return has.length === 0
     ? `${artifact.tag} is not there yet; ask with waitForArtifacts, or send a tarball for each backend`
-    : `nothing of ${suite.name} would be measured of ${artifact.tag}: it has ${has.join(", ")}, and ${wanted} with these profiles, targets and benchmarks have no case of it`;
+    : `nothing of ${suite.name} would be measured of ${artifact.tag}: it has ${has.join(", ")}, and ${wanted} together with these profiles, targets and benchmarks are none of its cases`;
 }

@@ -74,7 +74,7 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
     } catch (reason) {
       logger.warn(
         { step: name, err: reason },
-        "a step of the benchmark lab failed; it comes again",
+        "a step of the benchmark lab failed; it will be repeated",
       );
     }
   };
@@ -151,7 +151,7 @@ export async function startBenchmarkCron(services: CronServices): Promise<Servic
       await listening.stop();
       await working;
       await looking;
-      await step("lay the duty down", () => releaseDuty(db, duty, holder));
+      await step("release the duty", () => releaseDuty(db, duty, holder));
     },
   };
 }

@@ -128,7 +128,7 @@ describe("alarms", () => {
 
     const { alarms } = await readStatus(db, [unseen], minutes(16));
 
-    expect(alarms[0]).toContain("Collector zen was never heard of");
+    expect(alarms[0]).toContain("Collector zen has never registered");
   });
 
   test("name requests whose artifacts do not arrive", async () => {

@@ -115,7 +115,7 @@ function endOf(
   const named = without.slice(0, mostNamed).join(", ");
   return {
     state: "failed",
-    error: `No figure came of ${named}${without.length > mostNamed ? " and others" : ""}, so there is nothing to compare: see the errors of their requests, or search between other artifacts.`,
+    error: `There is no figure of ${named}${without.length > mostNamed ? " and others" : ""}, so there is nothing to compare: see the errors of their requests, or search between other artifacts.`,
   };
 }
 

@@ -67,7 +67,7 @@ describe("a search with problems", () => {
     expect(found).toMatchObject({
       state: "failed",
       sentence: expect.stringContaining(
-        "No figure came of nightly-00, so there is nothing to compare",
+        "There is no figure of nightly-00, so there is nothing to compare",
       ),
     });
   });

@@ -66,7 +66,7 @@ function sentenceOf(
     case "cancelled":
       return "It was cancelled.";
     case "failed":
-      return "It could not go on.";
+      return "It could not continue.";
     case "nothing":
       return `Nothing changed by ${percent(search.least)} or more; ${measured}.`;
     case "found":
