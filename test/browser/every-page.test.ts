@@ -41,7 +41,10 @@ const mostRequests = 8;
 test.each(everyPage)(
   "few requests load %s, and axe finds nothing moderate or serious",
   async (path) => {
-    const { page, requests } = await open(path, { repeatsRequests: false });
+    const { page, requests } = await open(path, {
+      repeatsRequests: false,
+      inSamePage: true,
+    });
 
     await page.emulateMedia({ colorScheme: "light" });
     expect(await axeFindings(page)).toEqual([]);
@@ -54,7 +57,6 @@ test.each(everyPage)(
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 800 });
     expect(await axeFindings(page)).toEqual([]);
-    await page.close();
   },
 );
 
