@@ -7,6 +7,7 @@ import { freshDatabase } from "../../test/support/fresh-db.ts";
 import { aRequest, aWorker, movableClock, never } from "./execution.fixture.ts";
 import { openTestQueues } from "./execution-queue.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
+import type { Lease } from "./leasing/lease.ts";
 import { readExecutions } from "./read-executions.store.ts";
 import { submitExecutions } from "./submitting/submit-executions.store.ts";
 
@@ -85,6 +86,89 @@ test("an execution that was joined cannot end before the join is stored", async 
   await finish;
 
   expect(order).toEqual(["remembered", "finished"]);
+});
+
+test.each<
+  [string, boolean, (two: ExecutionQueue, lease: Lease, pass: () => void) => Promise<unknown>]
+>([
+  ["its start", true, (two, lease) => two.started(lease, new Date(Date.UTC(2030, 0, 1)))],
+  [
+    "the loss of its lease",
+    false,
+    async (two, _lease, pass) => {
+      pass();
+      await two.rescue();
+    },
+  ],
+])(
+  "an end that is reported to one server is recorded once after another server recorded %s",
+  async (_, hasStart, change) => {
+    const clock = movableClock();
+    const [one, two] = [await queues.open({ clock }), await queues.open({ clock })];
+    const worker = aWorker("w");
+    await one.register(worker);
+    const request = aRequest();
+    await one.submit(request);
+    const [held] = await one.claim(worker, 1, 5_000, never);
+    if (held === undefined) throw new Error("nothing was handed out");
+    await change(two, held.lease, () => clock.pass(one.times.leaseMs));
+
+    const report = { lease: held.lease, by: worker, outcome: "failed", exitCode: 1 } as const;
+    expect(await one.finish(report)).toBe("accepted");
+
+    expect(queues.finished.map(({ id }) => id)).toEqual([request.id]);
+    const attempts = await db.many(
+      z.object({ outcome: z.string(), hasStart: z.boolean(), finishedCount: z.number() }),
+      sql`
+      select outcome, started_at is not null as "hasStart", finished_count::integer as "finishedCount"
+      from execution_attempt join worker on worker.name = execution_attempt.worker
+      where execution_id = ${request.id}
+    `,
+    );
+    expect(attempts).toEqual([{ outcome: "failed", hasStart, finishedCount: 1 }]);
+  },
+);
+
+test("an end that waits for the lock of its execution sees who joined it before", async () => {
+  const served: (readonly string[])[] = [];
+  await db.script("create table if not exists joined (id uuid primary key); truncate joined");
+  const queue = await queues.open({
+    hooks: {
+      async servedBy(tx, ids) {
+        const rows = await tx.many(
+          z.object({ id: z.string() }),
+          sql`select id from joined where id = any(${ids}::uuid[])`,
+        );
+        return rows.map(({ id }) => id);
+      },
+      async assumeUnserved(tx, ids) {
+        await tx.run(sql`
+          select assume(not exists (select from joined where id = any(${ids}::uuid[])), 'nobody has joined')
+        `);
+      },
+      async onFinished(_tx, _finished, by) {
+        served.push(by ?? []);
+        return undefined;
+      },
+    },
+  });
+  const worker = aWorker("w");
+  await queue.register(worker);
+  const request = aRequest();
+  await queue.submit(request);
+  const [held] = await queue.claim(worker, 1, 5_000, never);
+  if (held === undefined) throw new Error("nothing was handed out");
+  let finish: Promise<unknown> | undefined;
+
+  await db.transaction(async (tx) => {
+    await tx.run(sql`select from execution where id = ${request.id} for update`);
+    finish = queue.finish({ lease: held.lease, outcome: "failed", exitCode: 1 });
+    await untilSomebodyWaitsForALock();
+    await tx.run(sql`insert into joined values (${request.id})`);
+  });
+
+  expect(await finish).toBe("accepted");
+  expect(served.at(-1)).toEqual([request.id]);
 });
 
 test("when connections are killed, no accepted execution is lost, and none ends twice", async () => {

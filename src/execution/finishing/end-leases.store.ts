@@ -242,6 +242,8 @@ export async function finishHeld(
   `);
 }
 
+type Finished = FinishedExecution & { readonly epoch: number };
+
 /**
  * Ends held executions whose attempts are all final: `recordAttempts`, `finishHeld` and `countFinished` in one statement,
  * which costs both sides less than three.
@@ -249,8 +251,45 @@ export async function finishHeld(
 export async function finishAlone(
   tx: Tx,
   ended: readonly EndedAttempt[],
-  finished: readonly (FinishedExecution & { readonly epoch: number })[],
+  finished: readonly Finished[],
 ): Promise<void> {
+  await tx.run(sql`
+    with ${endedRows(ended, finished)},
+    recorded as (${recordEnded} from ended),
+    counted as (${countEnded})
+    ${finishEnded}
+  `);
+}
+
+/**
+ * Does the work of `assumeHeld` and `finishAlone` for one execution, in one statement. When its row has changed since
+ * its assignment, the transaction fails with `aborted`.
+ *
+ * Only for one execution: an update of several locks their rows in no particular order. Assumptions about rows of other
+ * tables, which those change who hold the lock of the execution, must be checked by a later statement: this one sees the
+ * state from before its lock.
+ */
+export async function finishAssumed(
+  tx: Tx,
+  ended: EndedAttempt,
+  finished: Finished,
+): Promise<void> {
+  await tx.run(sql`
+    with ${endedRows([ended], [finished])},
+    done as (
+      ${finishEnded}
+        and execution.worker_instance = ended.worker_instance
+        and execution.started_at is null and cancel_requested_at is null
+      returning execution.id
+    ),
+    -- Nothing is recorded for a changed row: its attempt may be recorded already, and that would be another error.
+    recorded as (${recordEnded} from ended where id in (select id from done)),
+    counted as (${countEnded})
+    select assume((select count(*) from done) = 1, 'this is still as it was handed out')
+  `);
+}
+
+function endedRows(ended: readonly EndedAttempt[], finished: readonly Finished[]): Sql {
   const ends = new Map(finished.map((each) => [each.id, each]));
   const rows = ended.map((attempt) => {
     const { held } = attempt;
@@ -258,47 +297,48 @@ export async function finishAlone(
     return {
       ...attemptRow(attempt),
       id: held.id,
+      worker_instance: held.workerInstance,
       result: hexOf(end?.result),
       missing_inputs: end?.missingInputs.map(digestKey) ?? [],
       measured_by: attempt.usage?.measuredBy,
     };
   });
-  await tx.run(sql`
-    with ended as (
+  return sql`
+    ended as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json) as ended (
-        id uuid, attempt integer, epoch bigint, worker text, leased_at timestamptz,
+        id uuid, attempt integer, epoch bigint, worker text, worker_instance text, leased_at timestamptz,
         started_at timestamptz, finished_at timestamptz, outcome text, message text,
         size_class integer, timeout_ms bigint, exit_code integer, user_ms bigint, system_ms bigint,
         peak_memory_bytes bigint, result text, missing_inputs text[], measured_by text)
-    ),
-    recorded as (
-      insert into execution_attempt (
-        execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
-        size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes)
-      select id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
-        size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes
-      from ended
-    ),
-    counted as (
-      update worker set finished_count = finished_count + more.count
-      from (
-        -- In the order of all who lock several, so that nobody waits in a circle.
-        select name, (select count(*) from ended where ended.worker = name) as count
-        from worker where name = any(array(select worker from ended)) order by name for no key update
-      ) as more
-      where worker.name = more.name
-    )
-    update execution
-    set state = 'finished', leased_until = null, finished_at = ended.finished_at,
-        started_at = coalesce(execution.started_at, ended.started_at),
-        outcome = ended.outcome, exit_code = ended.exit_code, result = decode(ended.result, 'hex'), message = ended.message,
-        missing_inputs = ended.missing_inputs, user_ms = ended.user_ms, system_ms = ended.system_ms,
-        peak_memory_bytes = ended.peak_memory_bytes, measured_by = ended.measured_by
-    from ended
-    where execution.id = ended.id and state = 'leased'
-      and execution.attempt = ended.attempt and execution.epoch = ended.epoch
-  `);
+    )`;
 }
+
+const recordEnded = sql`
+  insert into execution_attempt (
+    execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
+    size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes)
+  select id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
+    size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes`;
+
+const countEnded = sql`
+  update worker set finished_count = finished_count + more.count
+  from (
+    -- In the order of all who lock several, so that nobody waits in a circle.
+    select name, (select count(*) from ended where ended.worker = name) as count
+    from worker where name = any(array(select worker from ended)) order by name for no key update
+  ) as more
+  where worker.name = more.name`;
+
+const finishEnded = sql`
+  update execution
+  set state = 'finished', leased_until = null, finished_at = ended.finished_at,
+      started_at = coalesce(execution.started_at, ended.started_at),
+      outcome = ended.outcome, exit_code = ended.exit_code, result = decode(ended.result, 'hex'), message = ended.message,
+      missing_inputs = ended.missing_inputs, user_ms = ended.user_ms, system_ms = ended.system_ms,
+      peak_memory_bytes = ended.peak_memory_bytes, measured_by = ended.measured_by
+  from ended
+  where execution.id = ended.id and state = 'leased'
+    and execution.attempt = ended.attempt and execution.epoch = ended.epoch`;
 
 function hexOf(bytes: Uint8Array | undefined): string | undefined {
   return bytes === undefined ? undefined : Buffer.from(bytes).toString("hex");

@@ -2,6 +2,7 @@ import type { Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
 import { withCommit } from "#db/with-commit.ts";
 import { chooseByValues, preferKnownPlans } from "../claiming/prefer-indexes.store.ts";
+import type { ExecutionId } from "../execution.ts";
 import { countFinished } from "../leasing/worker.store.ts";
 import { dropAttemptLogs } from "../logs/log.store.ts";
 import { notifyExecutions, notifyQueue } from "../notify.store.ts";
@@ -14,6 +15,7 @@ import { decideEndings, type EndingLease, type Verdict } from "./decide-endings.
 import {
   assumeHeld,
   finishAlone,
+  finishAssumed,
   finishHeld,
   type HeldRow,
   lockLeased,
@@ -60,17 +62,27 @@ export async function settleLeases(
   },
 ): Promise<Settled> {
   if (endings.length <= fewEndings) await preferKnownPlans(tx);
-  const { locked, served, known } = await holdAll(tx, endings, rules);
+  const { locked, served, unchecked } = await holdAll(tx, endings, rules);
   const { verdicts, attempts, finished, ended, requeued, resized, returned, background } =
     decideEndings(endings, locked, rules);
   const again = [...requeued, ...returned, ...resized.map(({ held }) => held)];
   const isAlone = served?.length === 0 && again.length === 0 && background.length === 0;
   // The attempts are those of the finished ones.
   const isPlain = finished.length > 0 && again.length === 0 && rules.isTakenOver !== true;
+  const ids = endings.map(({ lease }) => lease.executionId);
+  const [attempt] = attempts;
+  const [end] = finished;
+  const isOneAssumed =
+    unchecked?.length === 1 && isPlain && isAlone && attempt !== undefined && end !== undefined;
+  // Sent before all changes, unless the statement that ends the execution checks its row.
+  const checked = isOneAssumed ? undefined : checkAssumed(tx, unchecked, ids, rules.hooks);
   // The next step of a graph may concern thousands of jobs.
   await (isAlone ? preferKnownPlans(tx) : chooseByValues(tx));
   const stored = [
-    ...(isPlain ? [finishAlone(tx, attempts, finished)] : []),
+    ...(isOneAssumed
+      ? [finishAssumed(tx, attempt, end), rules.hooks.assumeUnserved?.(tx, ids)]
+      : []),
+    ...(isPlain && !isOneAssumed ? [finishAlone(tx, attempts, finished)] : []),
     ...(attempts.length > 0 && !isPlain ? [recordAttempts(tx, attempts)] : []),
     ...(requeued.length > 0 ? [requeueHeld(tx, requeued, true)] : []),
     ...(resized.length > 0
@@ -109,13 +121,13 @@ export async function settleLeases(
             again.map(({ id, attempt }) => ({ id, kind: "queued" as const, attempt })),
           ),
         );
-  const sent = together([published, moved, ...stored, known]).then(
+  const sent = together([published, moved, ...stored, checked]).then(
     (each) => {
       after = each.slice(0, 2);
     },
     async (reason: unknown) => {
       // When the assumption was wrong, its failure is the one to report.
-      await known;
+      await checked;
       throw reason;
     },
   );
@@ -130,10 +142,7 @@ export async function settleLeases(
   };
 }
 
-/**
- * Locks the rows of ending leases, and reads the runs that they serve. `known` rejects when assumed rows have changed
- * since their assignment.
- */
+/** Locks the rows of ending leases, and reads the runs that they serve; or assumes both, and locks nothing. */
 async function holdAll(
   tx: Tx,
   endings: readonly EndingLease[],
@@ -149,26 +158,37 @@ async function holdAll(
 ): Promise<{
   readonly locked: readonly HeldRow[];
   readonly served: readonly string[] | undefined;
-  readonly known: Promise<unknown>;
+  /** The rows that are assumed to be as at their assignment; the caller checks it. */
+  readonly unchecked?: readonly HeldRow[];
 }> {
   const ids = endings.map(({ lease }) => lease.executionId);
-  if (assumed !== undefined && hooks.assumeUnserved !== undefined) {
-    const known = together([assumeHeld(tx, assumed), hooks.assumeUnserved(tx, ids)]);
-    // A failure is reported with the statements that follow.
-    known.catch(() => {});
-    return { locked: assumed, served: [], known };
-  }
+  if (assumed !== undefined && hooks.assumeUnserved !== undefined)
+    return { locked: assumed, served: [], unchecked: assumed };
   const [locked, served] = await together([lockLeased(tx, ids, now), hooks.servedBy?.(tx, ids)]);
   const held = new Set(locked.map(({ id }) => id));
   const late = endings.filter(({ lease }) => !held.has(lease.executionId)).flatMap(reportedLease);
-  if (late.length === 0) return { locked, served, known: Promise.resolve() };
+  if (late.length === 0) return { locked, served };
   await reviveLostLeases(tx, late, now);
   const revived = await lockLeased(
     tx,
     late.map(({ lease }) => lease.executionId),
     now,
   );
-  return { locked: [...locked, ...revived], served, known: Promise.resolve() };
+  return { locked: [...locked, ...revived], served };
+}
+
+/** Locks assumed rows. Rejects when one has changed since its assignment, or when a graph uses its execution. */
+function checkAssumed(
+  tx: Tx,
+  unchecked: readonly HeldRow[] | undefined,
+  ids: readonly ExecutionId[],
+  hooks: QueueHooks,
+): Promise<unknown> | undefined {
+  if (unchecked === undefined) return undefined;
+  const checked = together([assumeHeld(tx, unchecked), hooks.assumeUnserved?.(tx, ids)]);
+  // A failure is reported with the statements that follow.
+  checked.catch(() => {});
+  return checked;
 }
 
 function reportedLease({ lease, by, end }: EndingLease): NamedLease[] {
