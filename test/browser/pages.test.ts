@@ -32,6 +32,32 @@ test.each([
   await page.close();
 });
 
+test("the home page says that no worker is connected, also before the first graph", async () => {
+  const workers = farm.workers.splice(0);
+  const graphs = [...farm.graphs];
+  try {
+    for (const title of ["Home", "No graphs yet"]) {
+      const { page, faults } = await open("/");
+      await page.getByRole("heading", { name: title }).waitFor();
+      const missing = page.getByRole("region", { name: "No worker is connected" });
+
+      await missing.getByText("4 executions wait for a worker").waitFor();
+      await missing.getByText("grange worker --server http://127.0.0.1").waitFor();
+      expect(faults).toEqual([]);
+      await page.close();
+      farm.graphs.clear();
+    }
+  } finally {
+    farm.workers.push(...workers);
+    for (const [id, graph] of graphs) farm.graphs.set(id, graph);
+  }
+
+  const { page } = await open("/");
+  await page.getByRole("heading", { name: "Needs attention" }).waitFor();
+  expect(await page.getByText("No worker is connected").count()).toBe(0);
+  await page.close();
+});
+
 test("the home page names what needs attention, and leads to the failed job with one click", async () => {
   const { page, faults } = await open("/");
   const attention = page.locator("section", {

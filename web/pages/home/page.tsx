@@ -15,6 +15,7 @@ import { FarmAccess } from "./farm-access.tsx";
 import "./home.css";
 import { numberText } from "../../parts/number-text.ts";
 import { overviewQuery } from "./load.ts";
+import { NoWorkerConnected } from "./no-worker-connected.tsx";
 
 /** A graph of many jobs changes many times a second; the page is read again at most this often. */
 const readAgainMs = 3_000;
@@ -38,6 +39,7 @@ export function HomePage() {
     <div className="page home">
       <h1>Home</h1>
       <FarmFigures farm={overview.farm} />
+      <NoWorkerConnected farm={overview.farm} />
       <section>
         <h2>Needs attention</h2>
         <AttentionList items={overview.attention} />
@@ -77,14 +79,15 @@ function NoGraphsYet({ overview }: { overview: Overview }) {
         <Link to="/connect">connect your tool</Link>, and see its{" "}
         <Link to="/invocations">invocations</Link>.
       </EmptyState>
-      {overview.attention.length === 0 ? null : (
-        <div className="page home">
+      <div className="page home">
+        <NoWorkerConnected farm={overview.farm} />
+        {overview.attention.length === 0 ? null : (
           <section>
             <h2>Needs attention</h2>
             <AttentionList items={overview.attention} />
           </section>
-        </div>
-      )}
+        )}
+      </div>
     </>
   );
 }
