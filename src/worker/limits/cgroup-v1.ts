@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -65,7 +65,8 @@ export async function cgroupV1Limiter(
       // The kernel ends a pid namespace with its first process.
       const unified = inNamespace ? undefined : v2 && join(v2, name);
       const all = [...new Set([...groups.values(), ...(unified ? [unified] : [])])];
-      await Promise.all(all.map((directory) => mkdir(directory, { recursive: true })));
+      // Synchronously, as all groups are removed: see `removeCgroup`.
+      for (const directory of all) mkdirSync(directory, { recursive: true });
       const [sets, above] = [groups.get("cpuset"), at.get("cpuset")];
       // A process cannot join a group with an empty CPU set, which a new group has.
       if (sets !== undefined && above !== undefined) {

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { access, constants, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
@@ -56,7 +56,8 @@ export async function cgroupV2Limiter(
     ],
     async open({ name }) {
       const directory = join(parent, name);
-      await mkdir(directory, { recursive: true });
+      // Synchronously, as all groups are removed: see `removeCgroup`.
+      mkdirSync(directory, { recursive: true });
       return processGroup(directory, controllers, settings);
     },
   };
