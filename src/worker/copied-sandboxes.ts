@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "#cas/disk/disk-fault.ts";
 import { Fault } from "#core/fault.ts";
@@ -112,7 +112,11 @@ async function untilMounted(
   };
   exited.then(over, over);
   const deadline = performance.now() + longestSetupMs;
-  while (!binds.every(([from, at]) => isSameDirectory(from, `/proc/${pid}/root${at}`))) {
+  // The last one first: they are moved in their order, so most looks need one call.
+  const mounts = binds
+    .map(([from, at]) => ({ directory: statSync(from), at: `/proc/${pid}/root${at}` }))
+    .toReversed();
+  while (!mounts.every(({ directory, at }) => isSameDirectory(directory, at))) {
     if (hasEnded) throw new Fault("unavailable", "a sandbox ended before it was ready");
     if (performance.now() > deadline)
       throw new Fault("unavailable", "a sandbox was not ready in time");
@@ -120,10 +124,11 @@ async function untilMounted(
   }
 }
 
-function isSameDirectory(one: string, other: string): boolean {
+function isSameDirectory({ ino, dev }: Stats, path: string): boolean {
   try {
-    const [a, b] = [statSync(one), statSync(other)];
-    return a.ino === b.ino && a.dev === b.dev;
+    // Without an error for the usual case: it would cost more than the call.
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found?.ino === ino && found.dev === dev;
   } catch (reason) {
     if (errnoOf(reason) === "EACCES")
       throw new Fault("unavailable", "the worker may not look into a sandbox", { cause: reason });
