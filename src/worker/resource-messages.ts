@@ -53,6 +53,7 @@ export function resourceMessages(
 
 /** Returns the signal that an exit code means in shells; empty without one. */
 function signalOf(exitCode: number): string {
+  if (exitCode <= 128) return "";
   const [name = ""] =
     Object.entries(constants.signals).find(([, number]) => number === exitCode - 128) ?? [];
   return name.replace(/^SIG/, "");
