@@ -193,7 +193,8 @@ test("ten thousand simultaneous executions are learned, and stop does not wait f
   expect(await observationsLeft()).toBeGreaterThan(0);
   await observations().learnNow();
 
-  expect(await observationsLeft()).toBe(0);
+  // On a slow machine, the regular turn of the same service begins meanwhile, and learns the rest.
+  await expect.poll(observationsLeft, { timeout: 60_000 }).toBe(0);
   expect((await historyOf("a.one"))?.runs.get(1)).toHaveLength(32);
 });
 
