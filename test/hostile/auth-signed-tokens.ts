@@ -146,7 +146,7 @@ export const signedTokenCases: readonly HostileCase<AuthTarget>[] = [
   refused(
     "that ran out",
     signedWith(() => ({ iat: now() - 600, exp: now() - 300 })),
-    /ran out/,
+    /has expired/,
   ),
   refused(
     "that never runs out",
