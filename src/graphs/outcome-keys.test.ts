@@ -126,7 +126,7 @@ jobs:
     const definitions = await definitionsFrom(evaluator, waiting("crsh"));
 
     await expect(plan(definitions)).rejects.toThrow(
-      /jobs.yml:9:\d+: job "report" needs "build" to end so: "crsh" is neither .*did you mean "crash"/,
+      /jobs.yml:9:\d+: job "report" needs "build" with an impossible end: "crsh" is neither .*did you mean "crash"/,
     );
   });
 });

@@ -90,7 +90,7 @@ test("an unknown message gives a note, and a hundred invalid lines close the con
   const unknown = parsedLine({ type: "from-the-future", id: 5 });
   expect(connection([hello, unknown]).effects[1]).toMatchObject({
     kind: "send",
-    answer: { type: "note", to: 5, note: '"from-the-future" is not known here' },
+    answer: { type: "note", to: 5, note: '"from-the-future" is not a known type of message' },
   });
   expect(connection([hello, ...Array(500).fill(unknown)]).state.kind).toBe("idle");
   expect(connection([hello, ...Array(100).fill(readMessage("{"))]).state.kind).toBe("over");

@@ -43,7 +43,7 @@ test("without further users a service runs as the user of jobs, unless it names 
   const { user, note } = userOfService(wanted(""), one);
 
   expect(user).toBeUndefined();
-  expect(note).toContain("as the user grange and not as root");
+  expect(note).toContain("as the user grange instead of root");
   expect(note).toContain("there are no further users");
   expect(() => userOfService(wanted("", "root"), one)).toThrow(
     'service db needs the user "root", and on this worker services have only one user: there are no further users',
