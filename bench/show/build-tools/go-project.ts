@@ -4,8 +4,7 @@ import { goEnvironment } from "../../../test/build-tools/caches/go.ts";
 import { goNeed } from "../../../test/support/needs/go-need.ts";
 import { sampleRepository } from "../../../test/support/sample-repository.ts";
 import { type GranaryLab, startGranaryLab } from "../granary/granary-lab.ts";
-import { type Timed, timed } from "../granary/timed.ts";
-import { quantile } from "../quantile.ts";
+import { medianWallMs, type Timed, timed, wallTimes } from "../granary/timed.ts";
 import { requireNeeds } from "../require-needs.ts";
 import { atLeast, atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
 
@@ -57,8 +56,12 @@ async function rowsOf(lab: GranaryLab): Promise<Row[]> {
       if (round === 0) await machine();
       second.push(await machine());
     }
-    const [withoutMs, localMs, secondMs] = [median(without), median(local), median(second)];
-    const how = `median of ${rounds}, by turns; standard library and ${packages} packages with a test each; 20 ms to the farm; without: ${seconds(without)}; own cache full: ${seconds(local)}; second machine: ${seconds(second)}`;
+    const [withoutMs, localMs, secondMs] = [
+      medianWallMs(without),
+      medianWallMs(local),
+      medianWallMs(second),
+    ];
+    const how = `median of ${rounds}, by turns; standard library and ${packages} packages with a test each; 20 ms to the farm; without: ${wallTimes(without)}; own cache full: ${wallTimes(local)}; second machine: ${wallTimes(second)}`;
     const last = second.at(-1)?.text ?? "";
     return [
       atLeast(
@@ -88,17 +91,6 @@ function checked(run: Timed): Timed {
   if (run.code !== 0)
     throw new Error(`the build ended with ${run.code}: ${run.text.slice(-4_000)}`);
   return run;
-}
-
-function median(runs: readonly Timed[]): number {
-  return quantile(
-    runs.map(({ wallMs }) => wallMs),
-    0.5,
-  );
-}
-
-function seconds(runs: readonly Timed[]): string {
-  return runs.map(({ wallMs }) => `${(wallMs / 1_000).toFixed(1)} s`).join(", ");
 }
 
 /** Go prints the packages that it compiles, one a line. */

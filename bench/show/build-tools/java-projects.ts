@@ -6,8 +6,7 @@ import { startFarm } from "../../../test/support/farm.ts";
 import { gradle as gradleNeed } from "../../../test/support/needs/machine-needs.ts";
 import { mavenInstallation, mavenNeed } from "../../../test/support/needs/maven-need.ts";
 import type { Need } from "../../../test/support/needs/needs.ts";
-import { type Timed, timed } from "../granary/timed.ts";
-import { quantile } from "../quantile.ts";
+import { medianWallMs, type Timed, timed, wallTimes } from "../granary/timed.ts";
 import { requireNeeds } from "../require-needs.ts";
 import { atLeast, exactly, forInformation, type Measurement, type Row } from "../row.ts";
 import {
@@ -117,8 +116,8 @@ async function rowsOf(tool: JavaTool, directory: string, cache: string): Promise
     without.push(await machine(undefined));
     second.push(await machine(cache));
   }
-  const [withoutMs, secondMs] = [median(without), median(second)];
-  const how = `${library}: its published sources and tests, compiled, tested and packed; a farm on this machine; median of ${rounds}, by turns; without a cache ${seconds(without)}; second machine ${seconds(second)}`;
+  const [withoutMs, secondMs] = [medianWallMs(without), medianWallMs(second)];
+  const how = `${library}: its published sources and tests, compiled, tested and packed; a farm on this machine; median of ${rounds}, by turns; without a cache ${wallTimes(without)}; second machine ${wallTimes(second)}`;
   const name = `${tool.name}: ${library}`;
   const cachedSteps = second.at(-1)?.text.match(tool.fromCache)?.length ?? 0;
   return [
@@ -132,15 +131,4 @@ async function rowsOf(tool: JavaTool, directory: string, cache: string): Promise
     forInformation(`${name}: second machine`, secondMs / 1_000, "s", how),
     exactly(`${name}: steps from the cache`, cachedSteps, tool.steps, "", how),
   ];
-}
-
-function median(runs: readonly Timed[]): number {
-  return quantile(
-    runs.map(({ wallMs }) => wallMs),
-    0.5,
-  );
-}
-
-function seconds(runs: readonly Timed[]): string {
-  return runs.map(({ wallMs }) => `${(wallMs / 1_000).toFixed(1)} s`).join(", ");
 }

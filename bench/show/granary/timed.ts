@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { quantile } from "../quantile.ts";
 
 export interface Timed {
   readonly code: number | null;
@@ -45,4 +46,16 @@ export async function cpuOf(pid: number): Promise<number> {
     .slice(11, 15)
     .map(Number);
   return ((user + system + ofChildren + systemOfChildren) * 1_000) / ticks;
+}
+
+export function medianWallMs(runs: readonly Timed[]): number {
+  return quantile(
+    runs.map(({ wallMs }) => wallMs),
+    0.5,
+  );
+}
+
+/** Returns the wall times of all runs in words: `3.1 s, 2.9 s`. */
+export function wallTimes(runs: readonly Timed[]): string {
+  return runs.map(({ wallMs }) => `${(wallMs / 1_000).toFixed(1)} s`).join(", ");
 }
