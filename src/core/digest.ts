@@ -4,7 +4,8 @@ import { z } from "zod";
 export const digestFunctions = ["sha256", "sha1", "sha384", "sha512", "md5", "blake3"] as const;
 export type DigestFunction = (typeof digestFunctions)[number];
 
-const hexDigits: Readonly<Record<DigestFunction, number>> = {
+/** The length of a hash by each function. */
+export const hexDigits: Readonly<Record<DigestFunction, number>> = {
   sha256: 64,
   sha1: 40,
   sha384: 96,

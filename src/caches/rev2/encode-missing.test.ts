@@ -2,26 +2,17 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toDigestMessage } from "#cas/digest-message.ts";
-import { type DigestFunction, digestFrom, digestFunctions } from "#core/digest.ts";
+import { digestFrom, digestFunctions, hexDigits } from "#core/digest.ts";
 import { FindMissingBlobsResponseSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { encodeMissing } from "./encode-missing.ts";
-
-const digits: Readonly<Record<DigestFunction, number>> = {
-  sha256: 64,
-  sha1: 40,
-  sha384: 96,
-  sha512: 128,
-  md5: 32,
-  blake3: 64,
-};
 
 const someDigest = fc.constantFrom(...digestFunctions).chain((name) =>
   fc
     .tuple(
       fc.string({
         unit: fc.constantFrom(..."0123456789abcdef".split("")),
-        minLength: digits[name],
-        maxLength: digits[name],
+        minLength: hexDigits[name],
+        maxLength: hexDigits[name],
       }),
       fc.oneof(
         fc.constantFrom(0, 1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER),
