@@ -1,4 +1,5 @@
 import { parseSync } from "vite";
+import { childrenOf, type Node } from "./syntax-tree.ts";
 
 /** A text of the program that a person may read, as written in the source. */
 interface WrittenSentence {
@@ -6,12 +7,6 @@ interface WrittenSentence {
   readonly line: number;
   /** The text; a value that is put in while the program runs is written `{…}`. */
   readonly text: string;
-}
-
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly [key: string]: unknown;
 }
 
 const inserted = "{…}";
@@ -153,13 +148,4 @@ function isSentence(text: string): boolean {
 
 function lineAt(source: string, offset: number): number {
   return source.slice(0, offset).split("\n").length;
-}
-
-function childrenOf(node: Node): Node[] {
-  return Object.values(node)
-    .flat()
-    .filter(
-      (value): value is Node =>
-        typeof value === "object" && value !== null && typeof (value as Node).type === "string",
-    );
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parseSync } from "vite";
+import { childrenOf, type Node } from "../../../scripts/sentences/syntax-tree.ts";
 
 /** A test as written in its file, without running it. */
 export interface WrittenTest {
@@ -21,11 +22,6 @@ export interface WrittenTest {
    * does.
    */
   readonly asserts: boolean;
-}
-
-interface Node {
-  readonly type: string;
-  readonly [key: string]: unknown;
 }
 
 const skips = new Set(["skip", "todo", "skipIf", "runIf"]);
@@ -145,13 +141,4 @@ export function testsMeant(tests: readonly WrittenTest[], part: string): readonl
   const fitting = tests.filter(({ fullName }) => fullName.includes(part));
   const grouped = fitting.every(({ groups }) => groups.join(" ").includes(part));
   return fitting.length === 1 || grouped ? fitting : [];
-}
-
-function childrenOf(node: Node): Node[] {
-  return Object.values(node)
-    .flat()
-    .filter(
-      (value): value is Node =>
-        typeof value === "object" && value !== null && typeof (value as Node).type === "string",
-    );
 }
