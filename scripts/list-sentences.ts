@@ -17,6 +17,9 @@ const files = execFileSync(
   .filter((file) => /\.tsx?$/.test(file) && !/\.(?:test|fixture)\.tsx?$/.test(file))
   .filter((file) => !file.startsWith("src/proto/") && !file.includes("/demo-project/"));
 
+// A reader such as `head` ends before the list does.
+process.stdout.on("error", () => process.exit());
+
 for (const file of files)
   for (const { line, text } of sentencesInText(file, readFileSync(file, "utf8")))
     process.stdout.write(`${file}:${line}\t${text}\n`);
