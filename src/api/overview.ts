@@ -38,6 +38,13 @@ export const AttentionItem = z.discriminatedUnion("kind", [
   }),
   /** A running graph with jobs that wait for a person or for a time. */
   z.object({ kind: z.literal("waiting graph"), graph: GraphSummary, jobs: Count }),
+  /** Executions with equal requirements that none of the present workers could run. `count` is at most 1,000. */
+  z.object({
+    kind: z.literal("executions without a worker"),
+    count: Count,
+    first: z.string(),
+    reason: z.string(),
+  }),
   z.object({ kind: z.literal("lost worker"), worker: z.string(), lastSeenAt: Time }),
   /** A worker that can run nothing at present; the reason is its own. */
   z.object({ kind: z.literal("worker in trouble"), worker: z.string(), reason: z.string() }),

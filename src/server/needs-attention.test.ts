@@ -72,6 +72,7 @@ const store = {
 };
 const quietFarm = {
   workers: [worker({})],
+  unserved: [],
   store,
   quarantinedResults: 0,
   benchmarkAlarms: [],

@@ -2,6 +2,7 @@ import type { GraphSummary } from "#api/graph.ts";
 import type { AttentionItem } from "#api/overview.ts";
 import type { StoreStanding } from "#api/store.ts";
 import type { Worker } from "#api/worker.ts";
+import type { UnservedExecutions } from "#execution/claiming/unserved-executions.ts";
 
 /** The limit for items of one kind: the page shows what to begin with, not all there is. */
 const mostOfKind = 10;
@@ -9,6 +10,7 @@ const mostOfKind = 10;
 /** What is known of the whole farm. */
 interface FarmFacts {
   readonly workers: readonly Worker[];
+  readonly unserved: readonly UnservedExecutions[];
   readonly store: StoreStanding;
   readonly quarantinedResults: number;
   readonly benchmarkAlarms: readonly string[];
@@ -80,10 +82,14 @@ export function newestFailures(graphs: readonly GraphSummary[], caller: string):
 }
 
 function itemsOfFarm(farm: FarmFacts): AttentionItem[] {
-  const { workers, store, quarantinedResults, benchmarkAlarms } = farm;
+  const { workers, unserved, store, quarantinedResults, benchmarkAlarms } = farm;
   const ofWorkers = workers.flatMap(itemsOfWorker).slice(0, 3 * mostOfKind);
   const { limitBytes, counted, scrubbed } = store;
   return [
+    ...unserved.map((executions) => ({
+      kind: "executions without a worker" as const,
+      ...executions,
+    })),
     ...ofWorkers,
     ...(limitBytes !== null && counted !== null && counted.overBytes > 0
       ? [{ kind: "full store" as const, overBytes: counted.overBytes, limitBytes }]

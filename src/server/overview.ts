@@ -8,6 +8,7 @@ import { cachedFor } from "#core/cached-for.ts";
 import { defaultProject } from "#core/default-project.ts";
 import type { Db } from "#db/db.ts";
 import { queueDepth } from "#execution/claiming/queue-depth.store.ts";
+import { unservedExecutions } from "#execution/claiming/unserved-executions.ts";
 import { savingsSince } from "#granaries/granary-build.store.ts";
 import { countQuarantined } from "#granaries/quarantine.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
@@ -18,6 +19,7 @@ import { newestFailedBuilds } from "#invocations/pages/newest-failed-builds.ts";
 import { collectorViews } from "#perf/collectors/collector-views.ts";
 import { requestsPage } from "#perf/requests/request-page.store.ts";
 import { readStatus } from "#perf/requests/status.ts";
+import { declaredOffers } from "#size-classes/declared-classes.ts";
 import { workersForPage } from "./list-workers.ts";
 import { needsAttention, newestFailures } from "./needs-attention.ts";
 import type { Services } from "./services.ts";
@@ -34,6 +36,10 @@ const buildsRead = 50;
 const failedBuildsShown = 5;
 const failedActionsShown = 3;
 const requestsRead = 20;
+
+const unservedKindsShown = 5;
+/** A restarted worker is back within this time. */
+const workerAwayMs = 2 * 60_000;
 
 type OverviewServices = Pick<Services, "db" | "clock" | "queue" | "labTimes" | "storeStanding">;
 
@@ -144,9 +150,10 @@ async function readFailedBenchmarks(db: OverviewServices["db"], since: Date) {
 async function readFarm({ db, clock, queue, labTimes, storeStanding }: OverviewServices) {
   const now = clock.now();
   const failuresSince = new Date(now.getTime() - failuresKeptMs);
-  const [workers, store, quarantinedResults, lab, depth, days, failedBenchmarks] =
+  const [workers, unserved, store, quarantinedResults, lab, depth, days, failedBenchmarks] =
     await Promise.all([
       workersForPage(db, now, queue.times.leaseMs),
+      readUnserved(db, now),
       storeStanding(),
       countQuarantined(db, defaultProject),
       db.transaction(async (tx) => readStatus(tx, await collectorViews(tx, now, labTimes), now)),
@@ -158,6 +165,7 @@ async function readFarm({ db, clock, queue, labTimes, storeStanding }: OverviewS
     days.reduce((total, day) => total + of(day), 0);
   return {
     workers,
+    unserved,
     store,
     quarantinedResults,
     benchmarkAlarms: lab.alarms,
@@ -171,6 +179,15 @@ async function readFarm({ db, clock, queue, labTimes, storeStanding }: OverviewS
       },
     },
   };
+}
+
+async function readUnserved(db: Db, now: Date) {
+  return unservedExecutions(db, {
+    seenSince: new Date(now.getTime() - workerAwayMs),
+    declared: await declaredOffers(db),
+    mostKinds: unservedKindsShown,
+    mostCounted: 1_000,
+  });
 }
 
 /** Lost workers have no slots that work could use. */

@@ -66,6 +66,8 @@ test("the home page names what needs attention, and leads to the failed job with
 
   for (const sentence of [
     "1 job waits for a person or for a time",
+    "3 executions wait for a worker that does not exist",
+    "it asks for gpu=a100, and no worker offers gpu",
     "Worker barn-9 is lost",
     "no space left on the disk of /work",
     "3 cached results are in quarantine",

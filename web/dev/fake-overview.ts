@@ -49,6 +49,13 @@ export function fakeOverview(farm: FakeFarm): Overview {
       at: "2026-01-01T00:00:00.000Z",
     },
     ...(first === undefined ? [] : [{ kind: "waiting graph" as const, graph: first, jobs: 1 }]),
+    {
+      kind: "executions without a worker",
+      count: 3,
+      first: "00000000-0000-4000-8000-000000000002",
+      reason:
+        "it asks for gpu=a100, and no worker offers gpu; start a worker that offers gpu=a100, or change what the action asks for",
+    },
     { kind: "lost worker", worker: "barn-9", lastSeenAt: "2026-01-01T00:00:00.000Z" },
     { kind: "worker in trouble", worker: "barn-8", reason: "no space left on the disk of /work" },
     { kind: "quarantined worker", worker: "barn-7", reason: "it reported results of others" },

@@ -142,6 +142,8 @@ function attentionSentence(item: AttentionItem): string {
       return `benchmark request ${item.request} of ${printableLine(item.artifact)} in ${item.suite} ended with ${item.errors} errors`;
     case "waiting graph":
       return `${item.jobs} jobs wait for a person or a time in ${graphLine(item.graph)}`;
+    case "executions without a worker":
+      return `${item.count} executions wait for a worker that does not exist, the first is ${item.first}: ${printableLine(item.reason)}`;
     case "lost worker":
       return `worker ${item.worker} is lost; its last heartbeat was at ${item.lastSeenAt}`;
     case "worker in trouble":

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { problemOfForeignProperties } from "#core/foreign-properties.ts";
 import { isKeepable } from "#core/keepable-text.ts";
-import { requirementsOf } from "#core/platform.ts";
+import { type Platform, requirementsOf } from "#core/platform.ts";
 import { greatestSizeClass } from "../claiming/is-served-by.ts";
 import type { ExecutionRequest } from "../execution.ts";
 
@@ -16,9 +16,12 @@ const longestName = 1_024;
  */
 export function requirementsText(platform: ExecutionRequest["platform"], most?: number): string {
   const bound = most === undefined ? {} : { [greatestSizeClass]: String(most) };
-  const entries = Object.entries({ ...requirementsOf(platform), ...bound }).toSorted(([a], [b]) =>
-    a < b ? -1 : a > b ? 1 : 0,
-  );
+  return canonicalJson({ ...requirementsOf(platform), ...bound });
+}
+
+/** Returns the text in which executions keep these requirements. */
+export function canonicalJson(requirements: Platform): string {
+  const entries = Object.entries(requirements).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
 }
 

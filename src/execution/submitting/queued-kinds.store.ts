@@ -3,6 +3,7 @@ import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { ExecutionId } from "../execution.ts";
+import { canonicalJson } from "./check-request.ts";
 
 /** Requirements of executions that are equal for workers. */
 export interface QueuedKind {
@@ -37,6 +38,31 @@ export function queuedKinds(tx: Tx): Promise<QueuedKind[]> {
       select requirements, size_class as "sizeClass" from kind
     `,
   );
+}
+
+const KindSize = z.object({ count: z.number(), first: ExecutionId.nullable() });
+
+/** Returns how many executions of a kind wait, counted up to `most`, and one of them. */
+export async function sizeOfKind(
+  tx: Tx,
+  { requirements, sizeClass }: QueuedKind,
+  most: number,
+): Promise<{ readonly count: number; readonly first: ExecutionId } | undefined> {
+  const [row] = await tx.many(
+    KindSize,
+    sql`
+      select count(*)::integer as count, (array_agg(id))[1] as first
+      from (
+        select id from execution
+        where state = 'queued' and requirements = ${canonicalJson(requirements)}
+          and size_class = ${sizeClass}
+        order by requirements, size_class, lane, place limit ${most}
+      ) as waiting
+    `,
+  );
+  return row === undefined || row.first === null
+    ? undefined
+    : { count: row.count, first: row.first };
 }
 
 /** Returns the waiting ones among the executions, with their requirements. */

@@ -35,6 +35,8 @@ function keyOf(item: AttentionItem): string {
     case "worker in trouble":
     case "quarantined worker":
       return `${item.kind} ${item.worker}`;
+    case "executions without a worker":
+      return `${item.kind} ${item.first}`;
     case "benchmark alarm":
       return item.alarm;
     case "quarantined results":
@@ -72,6 +74,15 @@ function Item({ item }: { item: AttentionItem }) {
             {item.graph.subject}
           </Link>
           : {counted(item.jobs, "job waits", "jobs wait")} for a person or for a time
+        </Sentence>
+      );
+    case "executions without a worker":
+      return (
+        <Sentence more={item.reason}>
+          <Link to="/executions/$id" params={{ id: item.first }}>
+            {counted(item.count, "execution waits", "executions wait")}
+          </Link>{" "}
+          for a worker that does not exist
         </Sentence>
       );
     case "lost worker":
