@@ -1,4 +1,5 @@
 import type { Browser } from "playwright-core";
+import { z } from "zod";
 import { settled } from "../../../test/browser/axe-findings.ts";
 import { launchChromium } from "../../../test/support/chromium.ts";
 import { startFarm } from "../../../test/support/farm.ts";
@@ -34,6 +35,8 @@ interface FirstLoad {
   readonly kilobytes: number;
   /** From navigation until the page's heading is visible, the median of `repeats`, in ms. */
   readonly visibleMs: number;
+  /** How far the content moved while it was loaded, as a share of the window: the greatest of `repeats`. */
+  readonly shift: number;
 }
 
 const repeats = 3;
@@ -60,10 +63,19 @@ export const firstLoads: Measurement = {
       const requests = most((load) => load.requests);
       const kilobytes = most((load) => load.kilobytes);
       const visible = most((load) => load.visibleMs);
+      const shift = most((load) => load.shift);
       return [
         atMost("first load: requests", requests.figure, 8, "", requests.how),
         atMost("first load: compressed", kilobytes.figure, 200, "kB", kilobytes.how),
         atMost("first load: heading visible after", visible.figure, 1_000, "ms", visible.how),
+        // "Good" in https://web.dev/articles/cls.
+        atMost(
+          "first load: content moves by (cumulative layout shift)",
+          shift.figure,
+          0.1,
+          "",
+          shift.how,
+        ),
       ];
     } finally {
       await browser.close();
@@ -78,6 +90,7 @@ async function loadOf(browser: Browser, url: string, path: string): Promise<Firs
   const times: number[] = [];
   let requests = 0;
   let bytes = 0;
+  let shift = 0;
   for (let n = 0; n < repeats; n++) {
     // A context of its own has an empty cache.
     const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } });
@@ -103,8 +116,18 @@ async function loadOf(browser: Browser, url: string, path: string): Promise<Firs
       });
     times.push(performance.now() - begun);
     await settled(page);
+    shift = Math.max(shift, z.number().parse(await page.evaluate(layoutShift)));
     await context.close();
   }
   const visibleMs = times.toSorted((a, b) => a - b)[Math.floor(repeats / 2)] ?? Number.NaN;
-  return { path, requests, kilobytes: bytes / 1_000, visibleMs };
+  return { path, requests, kilobytes: bytes / 1_000, visibleMs, shift };
 }
+
+/** In the page: the sum of its layout shifts since it was opened. */
+const layoutShift = `new Promise((resolve) => {
+  new PerformanceObserver((list) => {
+    resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0));
+  }).observe({ type: "layout-shift", buffered: true });
+  // Without an entry, the observer is never called.
+  setTimeout(() => resolve(0), 100);
+})`;
