@@ -43,6 +43,7 @@ export const everyPage = [
   "/size-classes",
   "/size-classes/1?platform=ISA%3Dx86-64%2C+OSFamily%3Dlinux",
   "/targets?label=%2F%2Flib%2Fstore%3Aflaky_test",
+  "/times",
   "/workers",
   "/workers/timeline",
 ] as const;
@@ -53,7 +54,6 @@ export const routesLeftOut: Readonly<Record<string, string>> = {
   "/forge": "forge.test.ts looks at it with axe, on a real server",
   "/rights": "rights.test.ts looks at it with axe, on a real server",
   "/share-links": "share-links.test.ts looks at it with axe, on a real server",
-  "/times": "the made-up farm answers no times of graphs",
   "/executions/$id": "invocations.test.ts looks at it with axe",
   "/searches/$id":
     "the made-up farm has no search among its graphs; searches of benchmarks have the same parts",

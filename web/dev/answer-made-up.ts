@@ -29,6 +29,7 @@ import { FakeRefusal } from "./fake-refusal.ts";
 import { fakeSearch, startFakeSearch } from "./fake-searches.ts";
 import { fakeExecutionSizeClass, fakeSizeClasses, fakeSizeClassKeys } from "./fake-size-classes.ts";
 import { fakeTargetHistory } from "./fake-targets.ts";
+import { fakeTimes } from "./fake-times.ts";
 import { fakeTrends } from "./fake-trends.ts";
 
 interface Question {
@@ -52,6 +53,8 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
       return fakeTrends(farm, new Date(), url.searchParams);
     case "find":
       return fakeFind(farm, url.searchParams);
+    case "times":
+      return fakeTimes(new Date());
     case "flaky":
       return fakeFlaky(new Date(), url.searchParams);
     case "overview":

@@ -1,6 +1,7 @@
 import type { ActionDifferences, CommandDifference } from "#api/action-comparison.ts";
 import { shownText } from "./shown-text.ts";
 import "./compared-actions.css";
+import { ScrollableTable } from "./scrollable-table.tsx";
 
 interface Props {
   readonly of: ActionDifferences;
@@ -36,7 +37,7 @@ export function Differences({ of, columns = { before: "Then", after: "Now" } }: 
       {command.length === 0 ? null : (
         <>
           <h3>Command</h3>
-          <div className="table-box">
+          <ScrollableTable label="Compared commands">
             <table className="figures">
               <thead>
                 <tr>
@@ -59,7 +60,7 @@ export function Differences({ of, columns = { before: "Then", after: "Now" } }: 
                 ))}
               </tbody>
             </table>
-          </div>
+          </ScrollableTable>
         </>
       )}
       {isCut ? <p className="faint">There may be more differences.</p> : null}

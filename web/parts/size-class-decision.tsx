@@ -4,6 +4,7 @@ import { costText, riskText } from "./cost.ts";
 import { durationText } from "./duration.ts";
 import { shownText } from "./shown-text.ts";
 import "./size-class-decision.css";
+import { ScrollableTable } from "./scrollable-table.tsx";
 
 /** A decision in plain words, with all its alternatives. */
 export function DecisionStory({ decision }: { readonly decision: SizeClassDecision }) {
@@ -24,7 +25,7 @@ function AlternativesTable({ decision }: { readonly decision: SizeClassDecision 
   if (alternatives.length === 0) return null;
   const isDrawn = alternatives.some(({ probability }) => probability !== null);
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="The possible choices">
+    <ScrollableTable label="The possible choices">
       <table className="figures alternatives">
         <thead>
           <tr>
@@ -61,7 +62,7 @@ function AlternativesTable({ decision }: { readonly decision: SizeClassDecision 
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

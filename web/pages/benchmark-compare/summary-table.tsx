@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Comparison, Direction, MetricSummary, Tally } from "#api/benchmark-comparison.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { changeText } from "../benchmarks/figure-text.ts";
 
 type TallyOf = z.infer<typeof Tally>;
@@ -38,7 +39,7 @@ export function SummaryRows(props: {
 }) {
   const { chosen, onChoose, summaries } = props;
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Summary of metrics">
+    <ScrollableTable label="Summary of metrics">
       <table className="figures metric-summary">
         <thead>
           <tr>
@@ -66,7 +67,7 @@ export function SummaryRows(props: {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 
@@ -120,7 +121,7 @@ const hasTallies = ({ primary, secondary }: MetricSummary) =>
 
 function Tallies({ of }: { readonly of: MetricSummary }) {
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label={`Means of ${of.metric}`}>
+    <ScrollableTable label={`Means of ${of.metric}`}>
       <table className="figures">
         <thead>
           <tr>
@@ -144,7 +145,7 @@ function Tallies({ of }: { readonly of: MetricSummary }) {
           )}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

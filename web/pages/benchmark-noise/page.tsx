@@ -13,6 +13,7 @@ import { NoiseStrip } from "./noise-strip.tsx";
 import { limitText, sourceText, spreadText } from "./noise-words.ts";
 import "../benchmarks/benchmarks.css";
 import "./noise.css";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 /** How much one benchmark's figures vary without a cause, and the limits learned from that. */
 export function NoisePage() {
@@ -85,7 +86,7 @@ function MachineNoise({ of }: { readonly of: CaseNoise["machines"][number] }) {
           {of.newest === null ? "" : ` · newest ${of.newest}`}
         </span>
       </h2>
-      <div className="table-box" tabIndex={0} role="region" aria-label={`Noise on ${id}`}>
+      <ScrollableTable label={`Noise on ${id}`}>
         <table className="figures">
           <thead>
             <tr>
@@ -142,7 +143,7 @@ function MachineNoise({ of }: { readonly of: CaseNoise["machines"][number] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
     </section>
   );
 }

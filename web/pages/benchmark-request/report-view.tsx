@@ -3,6 +3,7 @@ import type { Report } from "#api/benchmark-comparison.ts";
 import { caseKey } from "#core/test-case.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { Ago } from "../../parts/times.tsx";
 import { BrokenList, MissingList } from "../benchmark-compare/broken-list.tsx";
 import { SummaryRows } from "../benchmark-compare/summary-table.tsx";
@@ -36,7 +37,7 @@ export function ReportView({ report }: { readonly report: Report }) {
       {changes.length === 0 ? (
         <p className="faint">No relevant change.</p>
       ) : (
-        <div className="table-box" tabIndex={0} role="region" aria-label="Relevant changes">
+        <ScrollableTable label="Relevant changes">
           <table className="figures">
             <thead>
               <tr>
@@ -72,7 +73,7 @@ export function ReportView({ report }: { readonly report: Report }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollableTable>
       )}
       {changes.length <= shownAtOnce ? null : (
         <p className="faint">

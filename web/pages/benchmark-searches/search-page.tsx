@@ -14,6 +14,7 @@ import { SearchPlot } from "./search-plot.tsx";
 import { searchKinds, searchStates } from "./search-states.ts";
 import "../benchmarks/benchmarks.css";
 import "../benchmark-series/series.css";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 /** One search: its measurements so far, and the artifact that caused the step. */
 export function BenchmarkSearchPage() {
@@ -107,7 +108,7 @@ export function BenchmarkSearchPage() {
       <SearchPlot points={points} steps={steps} unit={unit} />
       <section aria-label="Figures">
         <h2>Figures</h2>
-        <div className="table-box" tabIndex={0} role="region" aria-label="Figures by artifact">
+        <ScrollableTable label="Figures by artifact">
           <table className="figures">
             <thead>
               <tr>
@@ -126,7 +127,7 @@ export function BenchmarkSearchPage() {
                 ))}
             </tbody>
           </table>
-        </div>
+        </ScrollableTable>
       </section>
     </div>
   );

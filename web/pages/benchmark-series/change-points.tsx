@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ChangePointStatement, ChangePointView, Series } from "#api/benchmark-history.ts";
 import { Modal } from "../../parts/modal.tsx";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { Ago } from "../../parts/times.tsx";
 import { changeText, isWorse, valueText } from "../benchmarks/figure-text.ts";
 import { submitChangePointStatement } from "./load.ts";
@@ -30,7 +31,7 @@ export function ChangePoints({ series, onSearch }: Props) {
           None. The farm looks for steps when it receives a figure of the main line.
         </p>
       ) : (
-        <div className="table-box" tabIndex={0} role="region" aria-label="Steps">
+        <ScrollableTable label="Steps">
           <table className="figures">
             <thead>
               <tr>
@@ -114,7 +115,7 @@ export function ChangePoints({ series, onSearch }: Props) {
               })}
             </tbody>
           </table>
-        </div>
+        </ScrollableTable>
       )}
       {statement === undefined ? null : (
         <StatementDialog statement={statement} onClose={() => setStatement(undefined)} />

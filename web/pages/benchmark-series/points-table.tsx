@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Series } from "#api/benchmark-history.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { changeText, valueText } from "../benchmarks/figure-text.ts";
 import { artifactBefore, type Point } from "./series-points.ts";
 
@@ -19,7 +20,7 @@ export function PointsTable(props: { readonly series: Series; readonly points: r
       <h2>
         Figures <span className="faint">{numberText(points.length)}</span>
       </h2>
-      <div className="table-box" tabIndex={0} role="region" aria-label="Figures">
+      <ScrollableTable label="Figures">
         <table className="figures">
           <thead>
             <tr>
@@ -80,7 +81,7 @@ export function PointsTable(props: { readonly series: Series; readonly points: r
               .toReversed()}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
       {first === 0 ? null : (
         <button type="button" className="more" onClick={() => setCount(count + atOnce * 4)}>
           Show older figures

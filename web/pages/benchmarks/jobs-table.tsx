@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { BenchmarkJobView } from "#api/benchmark-request.ts";
 import { durationText } from "../../parts/duration.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { Elapsed } from "../../parts/times.tsx";
 import { jobStates, purposeWords } from "./request-words.ts";
@@ -10,7 +11,7 @@ import { StateMark } from "./state-mark.tsx";
 export function JobsTable({ jobs }: { readonly jobs: readonly BenchmarkJobView[] }) {
   if (jobs.length === 0) return <p className="faint">No jobs yet.</p>;
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Table of jobs">
+    <ScrollableTable label="Table of jobs">
       <table className="figures lab-jobs">
         <thead>
           <tr>
@@ -69,6 +70,6 @@ export function JobsTable({ jobs }: { readonly jobs: readonly BenchmarkJobView[]
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }

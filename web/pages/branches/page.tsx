@@ -9,6 +9,7 @@ import { BranchDetail } from "./branch-detail.tsx";
 import { nameOfBranch, sourceText } from "./branch-words.ts";
 import { branchesQuery } from "./load.ts";
 import "./branches.css";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 /** The settings of each branch. The farm stores them, not the repository, so no merge overwrites them. */
 export function BranchesPage() {
@@ -39,7 +40,7 @@ export function BranchesPage() {
         </Link>
       </Crumbs>
       <h1>Branches</h1>
-      <div className="table-box">
+      <ScrollableTable label="Table of branches">
         <table className="figures branches">
           <thead>
             <tr>
@@ -63,7 +64,7 @@ export function BranchesPage() {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
       <div className="other-branch">
         <TextField label="Set up another branch" placeholder="release" value="" onChange={show} />
       </div>

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { CacheUseAnswer } from "#api/cache-use.ts";
 import { numberText } from "../../parts/number-text.ts";
 import { PeriodBars } from "../../parts/period-bars.tsx";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { countText, shareText } from "../../parts/share-text.ts";
 import { foldKinds, type UseOfKind } from "./fold-kinds.ts";
 import { kindWords, periodName } from "./words.ts";
@@ -23,7 +24,7 @@ export function HitRates(props: {
   }
   return (
     <>
-      <div className="table-box" tabIndex={0} role="region" aria-label="Table of hit rates">
+      <ScrollableTable label="Table of hit rates">
         <table className="figures hit-rates">
           <thead>
             <tr>
@@ -54,7 +55,7 @@ export function HitRates(props: {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
       <details>
         <summary>Each {use.periodMs < 86_400_000 ? "hour" : "day"} as a table</summary>
         <PeriodsTable kinds={kinds} periodMs={use.periodMs} />
@@ -84,7 +85,7 @@ function PeriodsTable(props: { readonly kinds: readonly UseOfKind[]; readonly pe
   const { kinds, periodMs } = props;
   const periods = kinds[0]?.periods ?? [];
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Hit rates by period">
+    <ScrollableTable label="Hit rates by period">
       <table className="figures">
         <thead>
           <tr>
@@ -115,6 +116,6 @@ function PeriodsTable(props: { readonly kinds: readonly UseOfKind[]; readonly pe
             .toReversed()}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }

@@ -3,6 +3,7 @@ import type { StoreContents } from "#api/store-contents.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import { wholeDurationText } from "../../parts/duration.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { countText, shareText } from "../../parts/share-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
@@ -67,7 +68,7 @@ function ProjectsTable({ contents }: { readonly contents: StoreContents }) {
   const { projects, idleClassesMs } = contents;
   const all = contents.farm?.bytes ?? projects.reduce((sum, { bytes }) => sum + bytes, 0);
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Blobs by project">
+    <ScrollableTable label="Blobs by project">
       <table className="figures">
         <thead>
           <tr>
@@ -98,7 +99,7 @@ function ProjectsTable({ contents }: { readonly contents: StoreContents }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 
@@ -127,7 +128,7 @@ function RemovedNext({ contents: { next } }: { readonly contents: StoreContents 
         recently used first, and large ones sooner. A use, or work that needs a blob, takes it off
         this list.
       </p>
-      <div className="table-box" tabIndex={0} role="region" aria-label="Table of blobs">
+      <ScrollableTable label="Table of blobs">
         <table className="figures">
           <thead>
             <tr>
@@ -154,7 +155,7 @@ function RemovedNext({ contents: { next } }: { readonly contents: StoreContents 
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
       {next.length > nextShown && !isLong ? (
         <button type="button" className="more" onClick={() => setLong(true)}>
           Show all {next.length}

@@ -21,6 +21,7 @@ import { WhySizeClass } from "./why-size-class.tsx";
 import "../invocation/invocation.css";
 import "../job/job.css";
 import "./execution.css";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 const FailureOfExecution = lazy(async () => ({
   default: (await import("../../parts/execution-failure.tsx")).FailureOfExecution,
@@ -266,7 +267,7 @@ function Attempts({ attempts }: Pick<ExecutionDetail, "attempts">) {
   if (attempts.length === 0) return null;
   return (
     <Part title="Attempts">
-      <div className="table-box">
+      <ScrollableTable label="Table of attempts">
         <table className="figures">
           <thead>
             <tr>
@@ -294,7 +295,7 @@ function Attempts({ attempts }: Pick<ExecutionDetail, "attempts">) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
     </Part>
   );
 }

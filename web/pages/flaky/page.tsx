@@ -9,6 +9,7 @@ import { flakyQuery } from "./load.ts";
 import { defaultDays, type FlakySearch, periods } from "./search.ts";
 import "./flaky.css";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 /** Jobs and actions of which one and the same had different outcomes. */
 export function FlakyPage() {
@@ -72,7 +73,7 @@ export function FlakyPage() {
 
 function Entries({ entries }: { readonly entries: readonly FlakyEntry[] }) {
   return (
-    <div className="table-box">
+    <ScrollableTable label="Table of flaky jobs and actions">
       <table className="figures flaky">
         <thead>
           <tr>
@@ -110,7 +111,7 @@ function Entries({ entries }: { readonly entries: readonly FlakyEntry[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

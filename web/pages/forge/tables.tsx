@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ForgeDeliveryView, ForgeHead, ForgePull, ForgeUnsent } from "#api/forge.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { Ago } from "../../parts/times.tsx";
 
 /** Branches and tags with a graph, or with a failed one. */
@@ -110,9 +111,9 @@ function Table({
 }) {
   if (isEmpty) return null;
   return (
-    <section aria-label={title}>
+    <section>
       <h3>{title}</h3>
-      <div className="table-box">
+      <ScrollableTable label={title}>
         <table className="figures">
           <thead>
             <tr>
@@ -125,7 +126,7 @@ function Table({
           </thead>
           <tbody>{children}</tbody>
         </table>
-      </div>
+      </ScrollableTable>
     </section>
   );
 }

@@ -6,6 +6,7 @@ import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import type { GranaryBuildSearch } from "../granary/search.ts";
@@ -120,7 +121,7 @@ function countReasons(
 
 function RequestedTable({ asked }: { readonly asked: readonly RequestedResult[] }) {
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Requested results">
+    <ScrollableTable label="Requested results">
       <table className="figures asked">
         <thead>
           <tr>
@@ -156,7 +157,7 @@ function RequestedTable({ asked }: { readonly asked: readonly RequestedResult[] 
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

@@ -10,6 +10,7 @@ import { GranaryHead } from "../granary/granary-head.tsx";
 import { indexesQuery } from "../granary/load.ts";
 import "../granary/granary.css";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 /** Commits with known requests of their builds. */
 export function CommitIndexesPage() {
@@ -33,7 +34,7 @@ export function CommitIndexesPage() {
 
 function IndexTable({ indexes }: { readonly indexes: readonly CommitIndexSummary[] }) {
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Indexes">
+    <ScrollableTable label="Indexes">
       <table className="figures indexes">
         <thead>
           <tr>
@@ -83,7 +84,7 @@ function IndexTable({ indexes }: { readonly indexes: readonly CommitIndexSummary
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

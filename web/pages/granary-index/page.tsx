@@ -14,6 +14,7 @@ import { countText } from "../granary/words.ts";
 import { shortKey } from "../granary-build/requested-list.tsx";
 import "../granary/granary.css";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 /** The requests of builds of one commit, in their order. */
 export function CommitIndexPage() {
@@ -83,7 +84,7 @@ function Facts({ index }: { readonly index: CommitIndexSummary }) {
 
 function Results({ of }: { readonly of: Answer["results"] }) {
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Results by first use">
+    <ScrollableTable label="Results by first use">
       <table className="figures">
         <thead>
           <tr>
@@ -111,6 +112,6 @@ function Results({ of }: { readonly of: Answer["results"] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }

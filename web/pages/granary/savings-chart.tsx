@@ -2,6 +2,7 @@ import type { SavingsOfDay } from "#api/granary.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { durationText } from "../../parts/duration.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { countText, shareText } from "./words.ts";
 
 const height = 80;
@@ -81,7 +82,7 @@ function DayBar(props: {
 
 function DaysTable({ days }: { readonly days: readonly SavingsOfDay[] }) {
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Days">
+    <ScrollableTable label="Days">
       <table className="figures">
         <thead>
           <tr>
@@ -112,6 +113,6 @@ function DaysTable({ days }: { readonly days: readonly SavingsOfDay[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { durationText } from "../../parts/duration.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { ToolStateIcon, toolStateWords } from "../../parts/tool-state.tsx";
 import { type InvocationAddress, testsQuery } from "./load.ts";
@@ -40,7 +41,7 @@ function Attempts({ invocation, label }: Omit<Props, "count">) {
   return (
     <>
       {attempts.length === 0 ? null : (
-        <div className="table-box">
+        <ScrollableTable label={`Tests of ${shownText(label)}`}>
           <table className="figures">
             <thead>
               <tr>
@@ -80,7 +81,7 @@ function Attempts({ invocation, label }: Omit<Props, "count">) {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollableTable>
       )}
       {unreadable === 0 ? null : (
         <p className="faint">

@@ -4,6 +4,7 @@ import type { BuildTiming } from "#api/build-timing.ts";
 import type { InvocationDetail } from "#api/invocation.ts";
 import { durationText } from "../../parts/duration.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { timingQuery } from "./load.ts";
 
@@ -32,7 +33,7 @@ function Mnemonics({ timing }: { readonly timing: BuildTiming }) {
   return (
     <section aria-label="By mnemonic">
       <h2>By mnemonic</h2>
-      <div className="table-box">
+      <ScrollableTable label="Table of mnemonics">
         <table className="figures">
           <thead>
             <tr>
@@ -59,7 +60,7 @@ function Mnemonics({ timing }: { readonly timing: BuildTiming }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
     </section>
   );
 }
@@ -69,7 +70,7 @@ function Workers({ timing }: { readonly timing: BuildTiming }) {
   return (
     <section aria-label="By worker">
       <h2>By worker</h2>
-      <div className="table-box">
+      <ScrollableTable label="Table of workers">
         <table className="figures">
           <thead>
             <tr>
@@ -88,7 +89,7 @@ function Workers({ timing }: { readonly timing: BuildTiming }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
     </section>
   );
 }
@@ -104,7 +105,7 @@ function Chain({ timing: { chain, chainLength, wallMs } }: { readonly timing: Bu
         which. It assumes that an action needs the one that ended last before its own request.
         {chain.length < chainLength ? ` The last ${chain.length} are shown.` : ""}
       </p>
-      <div className="table-box">
+      <ScrollableTable label="Table of the critical path">
         <table className="figures">
           <thead>
             <tr>
@@ -133,7 +134,7 @@ function Chain({ timing: { chain, chainLength, wallMs } }: { readonly timing: Bu
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { durationText } from "../../parts/duration.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { ToolStateIcon, toolStateWords } from "../../parts/tool-state.tsx";
@@ -126,7 +127,7 @@ function TargetRow({ target, reported, builds, invocation }: TargetRowProps) {
             {tests.length === 0 ? "" : `${testsText(tests)} `}
             {outputs.length === 0 ? "" : countText(outputs.length, "output")}
           </summary>
-          {tests.length === 0 ? null : <TestTable tests={tests} />}
+          {tests.length === 0 ? null : <TestTable tests={tests} name={nameOf(target)} />}
           <BlobLinks files={outputs} />
         </details>
       )}
@@ -167,12 +168,18 @@ function EarlierStates(props: {
   );
 }
 
-function TestTable({ tests }: { tests: readonly InvocationTest[] }) {
+function TestTable({
+  tests,
+  name,
+}: {
+  readonly tests: readonly InvocationTest[];
+  readonly name: string;
+}) {
   const ordered = tests.toSorted(
     (a, b) => a.run - b.run || a.shard - b.shard || a.attempt - b.attempt,
   );
   return (
-    <div className="table-box">
+    <ScrollableTable label={`Tests of ${shownText(name)}`}>
       <table className="figures">
         <thead>
           <tr>
@@ -202,7 +209,7 @@ function TestTable({ tests }: { tests: readonly InvocationTest[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

@@ -3,6 +3,7 @@ import type { InvocationDetail } from "#api/invocation.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { durationText } from "../../parts/duration.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { actionsIn } from "../../parts/tool-state.tsx";
 import { BlobLinks } from "./blob-links.tsx";
@@ -60,7 +61,7 @@ export function TimingView({ invocation }: { invocation: InvocationDetail }) {
             : "The tool has sent no times yet."}
         </p>
       ) : (
-        <div className="table-box">
+        <ScrollableTable label="Figures of the build tool">
           <table className="figures">
             <tbody>
               {metrics.map(([name, value]) => (
@@ -71,7 +72,7 @@ export function TimingView({ invocation }: { invocation: InvocationDetail }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollableTable>
       )}
     </section>
   );

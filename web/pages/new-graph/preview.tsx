@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import type { GraphPreview, PreviewedJob } from "#api/preview.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { StateIcon } from "../../parts/state.tsx";
 
 const mostShown = 500;
@@ -42,7 +43,7 @@ export function Preview({ preview }: { readonly preview: GraphPreview }) {
           </span>
         )}
       </p>
-      <div className="table-box previewed">
+      <ScrollableTable className="previewed" label="Planned jobs">
         <table className="figures">
           <thead>
             <tr>
@@ -61,7 +62,7 @@ export function Preview({ preview }: { readonly preview: GraphPreview }) {
         {jobs.length > mostShown ? (
           <p className="faint">and {jobs.length - mostShown} more; select fewer jobs to see them</p>
         ) : null}
-      </div>
+      </ScrollableTable>
     </>
   );
 }

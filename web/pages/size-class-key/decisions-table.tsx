@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Fragment, useId, useState } from "react";
 import type { SizeClassDecision } from "#api/size-class.ts";
 import { durationText } from "../../parts/duration.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { DecisionStory } from "../../parts/size-class-decision.tsx";
 import { Ago } from "../../parts/times.tsx";
 
@@ -22,7 +23,7 @@ export function DecisionsTable({
   const id = useId();
   if (decisions.length === 0) return <p className="faint">None.</p>;
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Decisions">
+    <ScrollableTable label="Decisions">
       <table className="figures decisions">
         <thead>
           <tr>
@@ -78,7 +79,7 @@ export function DecisionsTable({
           })}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

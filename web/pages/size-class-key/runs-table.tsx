@@ -1,6 +1,7 @@
 import type { SizeClassKeyDetail } from "#api/size-class.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { durationText } from "../../parts/duration.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { Ago } from "../../parts/times.tsx";
 import { endWords } from "./run-mark.tsx";
 
@@ -10,7 +11,7 @@ export function RunsTable({ classes }: { readonly classes: SizeClassKeyDetail["c
     .flatMap(({ sizeClass, runs: past }) => past.map((run) => ({ ...run, sizeClass })))
     .toSorted((a, b) => b.at.localeCompare(a.at));
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Runs">
+    <ScrollableTable label="Runs">
       <table className="figures">
         <thead>
           <tr>
@@ -40,6 +41,6 @@ export function RunsTable({ classes }: { readonly classes: SizeClassKeyDetail["c
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }

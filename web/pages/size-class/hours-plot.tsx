@@ -2,6 +2,7 @@ import type { SizeClassDetail } from "#api/size-class.ts";
 import { costText } from "../../parts/cost.ts";
 import { durationText } from "../../parts/duration.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 const height = 90;
 const barWidth = 10;
@@ -63,7 +64,7 @@ export function HoursPlot(props: {
       </figcaption>
       <details>
         <summary>As a table</summary>
-        <div className="table-box" tabIndex={0} role="region" aria-label="Hours">
+        <ScrollableTable label="Hours">
           <table className="figures">
             <thead>
               <tr>
@@ -84,7 +85,7 @@ export function HoursPlot(props: {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollableTable>
       </details>
     </figure>
   );

@@ -4,16 +4,12 @@ import { memorySizeText } from "#core/memory-size.ts";
 import { costText, riskText } from "../../parts/cost.ts";
 import { durationText } from "../../parts/duration.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 /** The classes of one platform: their resources, load and cost. */
 export function ClassTable({ platform }: { readonly platform: SizeClassPlatform }) {
   return (
-    <div
-      className="table-box"
-      tabIndex={0}
-      role="region"
-      aria-label={`Size classes of ${platform.name}`}
-    >
+    <ScrollableTable label={`Size classes of ${platform.name}`}>
       <table className="figures">
         <thead>
           <tr>
@@ -45,7 +41,7 @@ export function ClassTable({ platform }: { readonly platform: SizeClassPlatform 
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

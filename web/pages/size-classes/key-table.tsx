@@ -2,6 +2,7 @@ import type { SizeClassKeySummary } from "#api/size-class.ts";
 import { costText } from "../../parts/cost.ts";
 import { durationText } from "../../parts/duration.ts";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { shownText } from "../../parts/shown-text.ts";
 import { KeyLink, levelText } from "../../parts/size-class-decision.tsx";
 import { Ago } from "../../parts/times.tsx";
@@ -10,7 +11,7 @@ import { Ago } from "../../parts/times.tsx";
 export function KeyTable({ keys }: { readonly keys: readonly SizeClassKeySummary[] }) {
   if (keys.length === 0) return null;
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Keys">
+    <ScrollableTable label="Keys">
       <table className="figures size-class-keys">
         <thead>
           <tr>
@@ -45,7 +46,7 @@ export function KeyTable({ keys }: { readonly keys: readonly SizeClassKeySummary
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

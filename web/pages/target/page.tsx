@@ -12,6 +12,7 @@ import { sumUpBuilds } from "./sum-up-builds.ts";
 import "../job/job.css";
 import "./target.css";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 /** A target in the newest builds of its project. */
 export function TargetPage() {
@@ -113,7 +114,7 @@ function Durations({ builds }: Pick<Props, "builds">) {
 
 function Builds({ builds, project }: Props) {
   return (
-    <div className="table-box" role="region" aria-label="Builds" tabIndex={0}>
+    <ScrollableTable label="Builds">
       <table className="figures">
         <thead>
           <tr>
@@ -148,7 +149,7 @@ function Builds({ builds, project }: Props) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { GraphTimes } from "#api/times.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { DurationCells, DurationHeads } from "./duration-cells.tsx";
 
 interface Props {
@@ -9,7 +10,7 @@ interface Props {
 
 export function GraphTimesTable({ all, groups }: Props) {
   return (
-    <div className="table-box">
+    <ScrollableTable label="Table of the times of graphs">
       <table className="figures">
         <thead>
           <tr>
@@ -31,7 +32,7 @@ export function GraphTimesTable({ all, groups }: Props) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { GroupTimes, TimesGrouping } from "#api/times.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { DurationCells, DurationHeads } from "./duration-cells.tsx";
 import { percentText } from "./percent-text.ts";
 
@@ -10,7 +11,7 @@ interface Props {
 
 export function GroupTimesTable({ group, all, groups }: Props) {
   return (
-    <div className="table-box">
+    <ScrollableTable label="Table of the times of runs">
       <table className="figures">
         <thead>
           <tr>
@@ -32,7 +33,7 @@ export function GroupTimesTable({ group, all, groups }: Props) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

@@ -4,6 +4,7 @@ import type { JobTrend, JobTrends } from "#api/job-trends.ts";
 import { durationText } from "../../parts/duration.ts";
 import { numberText } from "../../parts/number-text.ts";
 import { PeriodBars } from "../../parts/period-bars.tsx";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 import { countText, shareText } from "../../parts/share-text.ts";
 import { shownText } from "../../parts/shown-text.ts";
 
@@ -14,7 +15,7 @@ export function TrendsTable({ trends }: { readonly trends: JobTrends }) {
   const [open, setOpen] = useState<string>();
   const { jobs, buckets } = trends;
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Table of jobs">
+    <ScrollableTable label="Table of jobs">
       <table className="figures trends">
         <thead>
           <tr>
@@ -65,7 +66,7 @@ export function TrendsTable({ trends }: { readonly trends: JobTrends }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollableTable>
   );
 }
 

@@ -13,6 +13,7 @@ import { periods, scales, type WorkerTimelineSearch } from "./search.ts";
 import { TimelineCanvas } from "./timeline-canvas.tsx";
 import "./timeline.css";
 import { numberText } from "../../parts/number-text.ts";
+import { ScrollableTable } from "../../parts/scrollable-table.tsx";
 
 const none: WorkerTimeline["workers"] = [];
 
@@ -107,7 +108,7 @@ function Sums({ workers }: { readonly workers: WorkerTimeline["workers"] }) {
     <section>
       <h2>Time of slots</h2>
       {/* Wider than a phone, and without links: the keyboard must reach it to scroll. */}
-      <div className="table-box" role="region" aria-label="Time of slots" tabIndex={0}>
+      <ScrollableTable label="Time of slots">
         <table className="figures">
           <thead>
             <tr>
@@ -147,7 +148,7 @@ function Sums({ workers }: { readonly workers: WorkerTimeline["workers"] }) {
             })}
           </tbody>
         </table>
-      </div>
+      </ScrollableTable>
     </section>
   );
 }
