@@ -23,8 +23,13 @@ export interface BlobStore {
    * `not_found`; a reader that has the first chunk gets all chunks.
    */
   read(digest: Digest, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Stores a blob. Throws `invalid_argument` and stores nothing when the bytes do not match the digest. */
-  put(digest: Digest, bytes: Uint8Array): Promise<void>;
+  /**
+   * Stores a blob. Throws `invalid_argument` and stores nothing when the bytes do not match the digest.
+   *
+   * A store may call `onWritten` when the blob holds no file any more and only waits for a sync that others share. A
+   * caller with many blobs then begins with the next one. Only the returned promise says that the blob is stored.
+   */
+  put(digest: Digest, bytes: Uint8Array, onWritten?: () => void): Promise<void>;
   /**
    * Stores a blob that arrives in chunks, under the same rule as `put`. When the signal is aborted, a remote store
    * aborts the upload and throws `cancelled`; other stores may ignore the signal.

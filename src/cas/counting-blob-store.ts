@@ -80,7 +80,8 @@ export function counting(base: BlobStore, traffic: BlobTraffic): BlobStore {
       return chunks && countChunks(chunks);
     },
 
-    put: (digest, bytes) => countWrite(digest.sizeBytes, () => base.put(digest, bytes)),
+    put: (digest, bytes, onWritten) =>
+      countWrite(digest.sizeBytes, () => base.put(digest, bytes, onWritten)),
     write: (digest, chunks) => countWrite(digest.sizeBytes, () => base.write(digest, chunks)),
 
     async findMissing(digests) {

@@ -93,8 +93,8 @@ export function cachingExistence(
       return chunks && forgettingOnFailure(digest, chunks);
     },
 
-    async put(digest, bytes) {
-      await base.put(digest, bytes);
+    async put(digest, bytes, onWritten) {
+      await base.put(digest, bytes, onWritten);
       remember(digest, clock.now().getTime());
     },
 

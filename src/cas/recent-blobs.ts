@@ -33,8 +33,8 @@ export function recentBlobs(base: BlobStore, kept = bytesKept(), name = ""): Rec
   };
   const store: BlobStore = {
     ...base,
-    async put(digest, bytes) {
-      await base.put(digest, bytes);
+    async put(digest, bytes, onWritten) {
+      await base.put(digest, bytes, onWritten);
       keep(digest, bytes);
     },
   };

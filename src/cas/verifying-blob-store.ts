@@ -81,7 +81,7 @@ export function verifying(
   }
 
   return {
-    put: (digest, bytes) => base.put(digest, bytes),
+    put: (digest, bytes, onWritten) => base.put(digest, bytes, onWritten),
     write: (digest, chunks) => base.write(digest, chunks),
     findMissing: (digests) => base.findMissing(digests),
 

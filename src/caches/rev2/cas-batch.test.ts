@@ -101,6 +101,31 @@ describe("a batch of uploads", () => {
     ).rejects.toMatchObject({ code: "invalid_argument" });
   });
 
+  test("does not wait for the sync of one blob before it begins with another", async () => {
+    const data = Array.from({ length: 100 }, (_, n) => Buffer.from(`blob ${n}`));
+    const memory = blobs;
+    let written = 0;
+    let allWritten = () => {};
+    const synced = new Promise<void>((resolve) => {
+      allWritten = resolve;
+    });
+    blobs = {
+      ...memory,
+      async put(digest, bytes, onWritten) {
+        await memory.put(digest, bytes);
+        if (++written === data.length) allWritten();
+        onWritten?.();
+        await synced;
+      },
+    };
+
+    const { responses } = await channel.unary(cas.batchUpdateBlobs, {
+      requests: data.map((each) => ({ digest: toDigestMessage(digestOf(each)), data: each })),
+    });
+
+    expect(responses.filter(({ status }) => status?.code === Code.OK)).toHaveLength(100);
+  });
+
   test("says by which function its digests are", async () => {
     const digest = digestOf(text, "blake3");
     const { responses } = await channel.unary(cas.batchUpdateBlobs, {

@@ -18,7 +18,12 @@ const leastPackedBytes = 256;
 
 /** One blob of a batch; its failure does not fail the batch. */
 export interface CasBatch {
-  update(request: BatchUpdateBlobsRequest_Request, by: DigestFunction_Value): Promise<Updated>;
+  /** See `BlobStore.put` for `onWritten`. */
+  update(
+    request: BatchUpdateBlobsRequest_Request,
+    by: DigestFunction_Value,
+    onWritten?: () => void,
+  ): Promise<Updated>;
   read(digest: DigestMessage, by: DigestFunction_Value, packed: boolean): Promise<BlobRead>;
 }
 
@@ -47,10 +52,10 @@ export function casBatch(blobs: BlobStore, onUnexpected: (reason: unknown) => vo
   };
 
   return {
-    async update({ digest: message, data, compressor }, by) {
+    async update({ digest: message, data, compressor }, by, onWritten) {
       const status = await statusAfter(async () => {
         const digest = fromDigestMessage(message, "the blob", by);
-        await blobs.put(digest, await unpacked(data, compressor, digest.sizeBytes));
+        await blobs.put(digest, await unpacked(data, compressor, digest.sizeBytes), onWritten);
       });
       return { ...(message && { digest: message }), status };
     },

@@ -9,6 +9,7 @@ import {
   ContentAddressableStorage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { mapAtMost } from "#scheduling/map-at-most.ts";
+import { mapWithEarlyEnd } from "#scheduling/map-with-early-end.ts";
 import { batchReadAnswer } from "./batch-read-answer.ts";
 import type { BlobsFor, RequireMayWrite } from "./blobs-for.ts";
 import { type CasBatch, casBatch } from "./cas-batch.ts";
@@ -46,8 +47,8 @@ export function casService(
             : Math.max(data.byteLength, Number(digest?.sizeBytes ?? 0n)),
         ),
       );
-      const responses = await mapAtMost(atOnce, requests, (request) =>
-        batch.update(request, digestFunction),
+      const responses = await mapWithEarlyEnd(atOnce, requests, (request, onWritten) =>
+        batch.update(request, digestFunction, onWritten),
       );
       return { responses };
     },

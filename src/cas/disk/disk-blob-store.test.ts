@@ -5,6 +5,7 @@ import {
   mkdir,
   mkdtemp,
   readdir,
+  readFile,
   readlink,
   rm,
   stat,
@@ -203,6 +204,34 @@ test("two stores on one directory see each other's blobs", async () => {
 
   expect(await other.findMissing(blobs.map((bytes) => digestOf(bytes)))).toEqual([]);
   expect(await readdir(join(directory, "temp"))).toEqual([]);
+});
+
+test("says when a blob only waits for the sync, and stores it only after that", async () => {
+  const directory = await freshDirectory();
+  let endSync = () => {};
+  const synced = new Promise<void>((resolve) => {
+    endSync = resolve;
+  });
+  // The store writes its own file for the empty blob first.
+  const syncs = [Promise.resolve(), synced];
+  const store = await openDiskBlobStore(directory, {
+    durable: () => syncs.shift() ?? Promise.resolve(),
+  });
+  let isStored = false;
+
+  let putting = Promise.resolve();
+  await new Promise<void>((resolve) => {
+    putting = store.put(digest, hello, resolve).then(() => {
+      isStored = true;
+    });
+  });
+  const again = new Promise<void>((resolve) => void store.put(digest, hello, resolve));
+  await again;
+
+  expect(await readFile(store.path(digest))).toEqual(hello);
+  expect(isStored).toBe(false);
+  endSync();
+  await putting;
 });
 
 describe("on a full disk", needs(smallDisk), () => {

@@ -119,14 +119,17 @@ export async function openDiskBlobStore(
         return file?.size === digest.sizeBytes ? chunksOf(files, digest, span) : undefined;
       }),
 
-    put: (digest, bytes) =>
+    put: (digest, bytes, onWritten) =>
       inDirectory(files, async () => {
         await assertBytesMatch(digest, bytes, "invalid_argument");
-        if (await isHereAs(files, digest, bytes)) return settled([digest]);
+        if (await isHereAs(files, digest, bytes)) {
+          onWritten?.();
+          return settled([digest]);
+        }
         const aside = tempFileIn(temp);
         try {
           await writeNewFile(aside, bytes, modifiedAt);
-          await name(digest, aside);
+          await name(digest, aside, onWritten);
         } catch (reason) {
           await rm(aside, { force: true });
           throw reason;
@@ -248,7 +251,7 @@ function fileWriter(
     }
   }
 
-  async function name(digest: Digest, aside: string): Promise<void> {
+  async function name(digest: Digest, aside: string, onNamed?: () => void): Promise<void> {
     await renameFile(aside, path(digest)).catch(async (reason: unknown) => {
       if (errnoOf(reason) !== "ENOENT") throw reason;
       await mkdir(dirname(path(digest)), { recursive: true });
@@ -258,6 +261,7 @@ function fileWriter(
     const { hash } = digest;
     const syncing = durable();
     unsettled.set(hash, syncing);
+    onNamed?.();
     await syncing.finally(() => {
       if (unsettled.get(hash) === syncing) unsettled.delete(hash);
     });

@@ -23,7 +23,7 @@ export function guardedReads(blobs: BlobStore, { toRead, toFind }: ReadGuard): B
       await toFind();
       return blobs.findMissing(digests);
     },
-    put: (digest, bytes) => blobs.put(digest, bytes),
+    put: (digest, bytes, onWritten) => blobs.put(digest, bytes, onWritten),
     write: (digest, chunks) => blobs.write(digest, chunks),
   };
 }

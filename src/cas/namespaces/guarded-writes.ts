@@ -28,7 +28,8 @@ export function guardedWrites(
       get: (digest) => blobs.get(digest),
       read: (digest, range) => blobs.read(digest, range),
       findMissing: (digests) => blobs.findMissing(digests),
-      put: (digest, bytes) => admitted(digest.sizeBytes, () => blobs.put(digest, bytes)),
+      put: (digest, bytes, onWritten) =>
+        admitted(digest.sizeBytes, () => blobs.put(digest, bytes, onWritten)),
       write: (digest, chunks) => admitted(digest.sizeBytes, () => blobs.write(digest, chunks)),
     },
     uploads: {

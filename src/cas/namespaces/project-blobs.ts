@@ -178,7 +178,7 @@ function unopened(
       get: async (digest) => (await here()).get(digest),
       read: async (digest, range) => (await here()).read(digest, range),
       findMissing: async (digests) => (await here()).findMissing(digests),
-      put: async (digest, bytes) => (await begun()).put(digest, bytes),
+      put: async (digest, bytes, onWritten) => (await begun()).put(digest, bytes, onWritten),
       write: async (digest, chunks) => (await begun()).write(digest, chunks),
     };
   };
