@@ -5,6 +5,7 @@ import { launchChromium } from "../../../test/support/chromium.ts";
 import { startFarm } from "../../../test/support/farm.ts";
 import { sampleRepository } from "../../../test/support/sample-repository.ts";
 import { atMost, type Measurement } from "../row.ts";
+import { PageWatch } from "./page-watch.ts";
 
 const definitions = `
 version: 1
@@ -105,16 +106,11 @@ async function loadOf(browser: Browser, url: string, path: string): Promise<Firs
     session.on("Network.loadingFinished", ({ encodedDataLength }) => {
       bytes += encodedDataLength;
     });
-    const begun = performance.now();
-    await page.goto(`${url}${path}`, { waitUntil: "commit" });
-    await page
-      .getByRole("heading", { level: 1 })
-      .first()
-      .waitFor()
-      .catch((reason: unknown) => {
-        throw new Error(`${path} shows no heading`, { cause: reason });
-      });
-    times.push(performance.now() - begun);
+    const watch = await PageWatch.on(page, "document.querySelector('h1') !== null");
+    const visibleAfter = await watch.open(`${url}${path}`).catch((reason: unknown) => {
+      throw new Error(`${path} shows no heading`, { cause: reason });
+    });
+    times.push(visibleAfter);
     await settled(page);
     shift = Math.max(shift, z.number().parse(await page.evaluate(layoutShift)));
     await context.close();
