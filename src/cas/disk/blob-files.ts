@@ -9,6 +9,7 @@ import { readAhead } from "../read-ahead.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
 import { type DiskLayout, modifiedAt } from "./disk-layout.ts";
 import { hashFile } from "./hash-file.ts";
+import type { QuickRead } from "./quick-read.ts";
 import type { QuickStat } from "./quick-stat.ts";
 
 /** A repeated check within a minute writes nothing. */
@@ -25,6 +26,7 @@ const allChunksBytes = 4 * 1024 * 1024;
 export interface BlobFiles extends DiskLayout {
   readonly directory: string;
   readonly quickStat: QuickStat;
+  readonly quickRead: QuickRead;
   /** How many blobs are being read; they share the memory for reading ahead. */
   readers: number;
 }

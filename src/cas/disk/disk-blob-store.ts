@@ -27,6 +27,7 @@ import {
 import { errnoOf } from "./disk-fault.ts";
 import { diskLayout, modifiedAt } from "./disk-layout.ts";
 import { type DiskUsage, storedBlobs, usageOf } from "./disk-usage.ts";
+import { quickReadIn } from "./quick-read.ts";
 import { quickStatIn } from "./quick-stat.ts";
 
 /** A blob store that stores each blob as a file in one directory. */
@@ -55,6 +56,8 @@ export interface DiskBlobStore extends BlobStore {
 /** libuv has four threads; a few calls more keep them busy. */
 const callsAtOnce = 16;
 
+/** Up to this size, a blob is read in one call. */
+const quickBytes = 64 * 1024;
 /** Up to this size, memory is allocated before the size of the file is checked. */
 const smallBytes = 1024 * 1024;
 
@@ -85,11 +88,11 @@ export async function openDiskBlobStore(
 ): Promise<DiskBlobStore> {
   const layout = diskLayout(directory, sharedTemp);
   const { blobs, temp, path } = layout;
-  const quickStat = await inDirectory({ directory }, async () => {
+  const quick = await inDirectory({ directory }, async () => {
     await mkdir(blobs, { recursive: true });
-    return quickStatIn(blobs);
+    return { quickStat: await quickStatIn(blobs), quickRead: await quickReadIn(blobs) };
   });
-  const files: BlobFiles = { ...layout, directory, quickStat, readers: 0 };
+  const files: BlobFiles = { ...layout, ...quick, directory, readers: 0 };
   const { keep, keepAs, name, settled } = fileWriter(files, durable);
   await inDirectory(files, async () => {
     if (sharedTemp === undefined) {
@@ -187,7 +190,11 @@ export async function openDiskBlobStore(
 }
 
 /** Reads a whole blob. The size of a large one is checked before memory is allocated for it. */
-function wholeBlob(files: BlobFiles, digest: Digest): Promise<Uint8Array | undefined> {
+async function wholeBlob(files: BlobFiles, digest: Digest): Promise<Uint8Array | undefined> {
+  if (digest.sizeBytes <= quickBytes) {
+    const bytes = await files.quickRead.call(files.path(digest), digest.sizeBytes);
+    if (bytes !== undefined) return bytes;
+  }
   return whereverItIs(files, digest, async (place) => {
     if (digest.sizeBytes > smallBytes) {
       const { size } = await statFile(place);
