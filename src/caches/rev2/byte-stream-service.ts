@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
+import { isWhole } from "#cas/byte-span.ts";
 import { notSoFar } from "#cas/upload-store.ts";
 import { unzstd, zstd } from "#cas/zstd/zstd-streams.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
@@ -24,6 +25,9 @@ import { parseReadName, parseWriteName } from "./resource-name.ts";
 
 /** Large enough for low overhead, small enough for many readers in memory. */
 const mostReadBytes = 1_048_576;
+
+/** Blobs of up to this size are read, and stored if they come in one message, without a stream. */
+const smallBytes = 64 * 1024;
 
 /** Serves the output of an execution; `message` is the request as received. */
 export type ReadLog = (
@@ -101,15 +105,26 @@ async function read(
   // Bytes beyond the end are not requested: a limit may be any number.
   const least = Math.min(limit, digest.sizeBytes - offset);
   const range = least === 0 ? { offset } : { offset, limit: least };
-  const chunks = await blobsFor(projectOf(instanceName), context).read(digest, range);
-  if (chunks === undefined)
-    throw new Fault("not_found", `${digestKey(digest)} is not in the store`);
+  const blobs = blobsFor(projectOf(instanceName), context);
+  if (packing === "plain" && digest.sizeBytes <= smallBytes && isWhole(digest, range)) {
+    const bytes = await blobs.get(digest);
+    if (bytes === undefined) throw notFound(digest);
+    context.signal.throwIfAborted();
+    if (bytes.byteLength > 0) await send(readResponse(bytes));
+    return;
+  }
+  const chunks = await blobs.read(digest, range);
+  if (chunks === undefined) throw notFound(digest);
   for await (const chunk of packing === "zstd" ? zstd(chunks) : chunks) {
     for (let at = 0; at < chunk.byteLength; at += mostReadBytes) {
       context.signal.throwIfAborted();
       await send(readResponse(chunk.subarray(at, at + mostReadBytes)));
     }
   }
+}
+
+function notFound(digest: Digest): Fault {
+  return new Fault("not_found", `${digestKey(digest)} is not in the store`);
 }
 
 interface WriteParts {
@@ -138,7 +153,12 @@ async function write(
   // For a plain upload all clients get the same answer.
   const tool = packing === "plain" ? undefined : requestMetadataIn(context.metadata)?.toolDetails;
   const told = committedSizeFor(packing, tool, wasHere);
-  if (!wasHere) {
+  if (!wasHere && packing === "plain" && (upload.wholeBytes ?? Infinity) <= smallBytes) {
+    // It cannot be interrupted any more, so it needs no file that another call may continue.
+    let bytes: Uint8Array = new Uint8Array();
+    for await (const chunk of upload.data) bytes = chunk;
+    await blobsFor(project, context).put(digest, bytes);
+  } else if (!wasHere) {
     const { firstOffset: offset, resourceName: name, data } = upload;
     if (offset > 0 && !resumesByBlobOffset(packing, tool)) throw notSoFar(digest, offset, 0);
     const chunks =

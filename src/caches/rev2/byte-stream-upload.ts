@@ -12,6 +12,8 @@ interface IncomingUpload {
   readonly resourceName: string;
   /** Where the client continues. */
   readonly firstOffset: number;
+  /** The number of bytes of the first message, if that message is the whole upload. */
+  readonly wholeBytes: number | undefined;
   /** Where the next message must begin: the number of sent bytes, including those of earlier calls. */
   offset: number;
   /** Throws unless each message begins where the last one ended, up to `finish_write`. */
@@ -32,8 +34,9 @@ export async function receiveUpload(requests: IncomingMessages): Promise<Incomin
   if (!Number.isSafeInteger(firstOffset) || firstOffset < 0) {
     throw new Fault("out_of_range", `an upload cannot continue at ${first.writeOffset}`);
   }
-  const { resourceName } = first;
-  const upload = { resourceName, firstOffset, offset: firstOffset };
+  const { resourceName, finishWrite, data } = first;
+  const wholeBytes = finishWrite && firstOffset === 0 ? data.byteLength : undefined;
+  const upload = { resourceName, firstOffset, wholeBytes, offset: firstOffset };
   return Object.assign(upload, { data: dataOf(requests, first, upload) });
 }
 

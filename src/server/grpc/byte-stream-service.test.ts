@@ -193,6 +193,48 @@ describe("a packed read", () => {
   });
 });
 
+describe("a small upload in one message", () => {
+  const small = Buffer.from("small");
+  const name = `uploads/x/blobs/${digestKey(digestOf(small))}`;
+
+  test("is stored, and is read in one message", async () => {
+    expect(await send({ name, data: small })).toBe(small.byteLength);
+
+    const messagesOfRead: Uint8Array[] = [];
+    const request = { resourceName: `blobs/${digestKey(digestOf(small))}` };
+    for await (const { data } of channel.serverStream(read, request)) messagesOfRead.push(data);
+    expect(messagesOfRead.map((data) => Buffer.from(data))).toEqual([small]);
+  });
+
+  test("without bytes is the empty blob, which is read as nothing", async () => {
+    const empty = digestKey(digestOf(Buffer.of()));
+
+    expect(await send({ name: `uploads/x/blobs/${empty}`, data: Buffer.of() })).toBe(0);
+    expect(await readAll(`blobs/${empty}`)).toHaveLength(0);
+  });
+
+  test.each([
+    ["other bytes", Buffer.from("Small")],
+    ["more bytes", Buffer.from("small too")],
+    ["fewer bytes", Buffer.from("smal")],
+  ])("of %s is refused", async (_, data) => {
+    await expect(send({ name, data })).rejects.toMatchObject({ code: "invalid_argument" });
+    expect(await blobs.findMissing([digestOf(small)])).toHaveLength(1);
+  });
+
+  test("that continues after its end is refused", async () => {
+    async function* withOneMore() {
+      yield* messages({ name, data: small });
+      yield* messages({ name, data: small, offset: small.byteLength });
+    }
+
+    const sent = channel.clientStream(write, withOneMore());
+
+    await expect(sent).rejects.toMatchObject({ code: "invalid_argument" });
+    expect(await blobs.findMissing([digestOf(small)])).toHaveLength(1);
+  });
+});
+
 test.each([
   [0n, 10n, 0, 10],
   [999_990n, 100n, 999_990, 1_000_000],
