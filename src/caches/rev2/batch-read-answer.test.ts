@@ -19,7 +19,7 @@ const blobRead = fc.record({
   ),
   compressor: fc.constantFrom(Compressor_Value.IDENTITY, Compressor_Value.ZSTD),
   status: fc
-    .record({ code: fc.nat(16), message: fc.string() })
+    .oneof(fc.constant({}), fc.record({ code: fc.nat(16), message: fc.string() }))
     .map((init) => create(StatusSchema, init)),
 });
 

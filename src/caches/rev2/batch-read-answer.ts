@@ -3,10 +3,24 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
   BatchReadBlobsResponse_ResponseSchema,
   BatchReadBlobsResponseSchema,
+  Compressor_Value,
+  DigestSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { BlobRead } from "./cas-batch.ts";
+import { varintLength, writeVarint } from "./varint.ts";
 
 const responses = BatchReadBlobsResponseSchema.field.responses.number;
+/** A field of the wire format whose value is written after its length: its number, and 2. */
+const delimited = (field: number) => (field << 3) | 2;
+const { digest, data, status } = BatchReadBlobsResponse_ResponseSchema.field;
+const tags = {
+  responses: delimited(responses),
+  digest: delimited(digest.number),
+  data: delimited(data.number),
+  status: delimited(status.number),
+  hash: delimited(DigestSchema.field.hash.number),
+  sizeBytes: DigestSchema.field.sizeBytes.number << 3,
+};
 const dataField = BatchReadBlobsResponse_ResponseSchema.field.data.number;
 
 /** Smaller parts are concatenated, because each part is a separate write. */
@@ -26,7 +40,7 @@ export function batchReadAnswer(read: readonly BlobRead[]): Uint8Array[] {
     small = [];
   };
   for (const each of read) {
-    small.push(headOf(each));
+    small.push(isPlain(each) ? headOfPlain(each) : headOf(each));
     if (each.data.byteLength < laidTogetherBelowBytes) small.push(each.data);
     else {
       layTogether();
@@ -35,6 +49,44 @@ export function batchReadAnswer(read: readonly BlobRead[]): Uint8Array[] {
   }
   layTogether();
   return answer;
+}
+
+/** Whether a blob was read without a failure and is not packed, as nearly all are. */
+function isPlain({ digest: { sizeBytes }, data, compressor, status }: BlobRead): boolean {
+  return (
+    compressor === Compressor_Value.IDENTITY &&
+    status.code === 0 &&
+    status.message === "" &&
+    status.details.length === 0 &&
+    data.byteLength > 0 &&
+    sizeBytes > 0n &&
+    sizeBytes <= BigInt(Number.MAX_SAFE_INTEGER)
+  );
+}
+
+/** Returns the same as `headOf` for a plain blob, in 1 us in place of 10. */
+function headOfPlain({ digest: { hash, sizeBytes }, data }: BlobRead): Uint8Array {
+  const size = Number(sizeBytes);
+  const hashLength = Buffer.byteLength(hash);
+  const digestLength = 1 + varintLength(hashLength) + hashLength + 1 + varintLength(size);
+  const dataLength = data.byteLength;
+  const beforeData = 1 + varintLength(digestLength) + digestLength + 2;
+  const length = beforeData + 1 + varintLength(dataLength) + dataLength;
+  const head = Buffer.allocUnsafe(1 + varintLength(length) + length - dataLength);
+  let at = 0;
+  const field = (tag: number, value: number) => {
+    head[at++] = tag;
+    at = writeVarint(head, at, value);
+  };
+  field(tags.responses, length);
+  field(tags.digest, digestLength);
+  field(tags.hash, hashLength);
+  at += head.write(hash, at, "utf8");
+  field(tags.sizeBytes, size);
+  // The message of a status without fields, which is success.
+  field(tags.status, 0);
+  field(tags.data, dataLength);
+  return head;
 }
 
 /** Returns a blob's response without its bytes, which come last. */

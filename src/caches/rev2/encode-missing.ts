@@ -1,4 +1,5 @@
 import { type Digest, hexOf } from "#core/digest.ts";
+import { varintLength, writeVarint } from "./varint.ts";
 
 /** A field of the wire format: its number, and how its value is written (2: after its length; 0: a varint). */
 const missingBlobDigestsField = (2 << 3) | 2;
@@ -18,9 +19,7 @@ export function encodeMissing(digests: readonly Digest[]): Uint8Array {
   const bytes = Buffer.allocUnsafe(most);
   let at = 0;
   const varint = (value: number) => {
-    let rest = value;
-    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes[at++] = (rest % 0x80) | 0x80;
-    bytes[at++] = rest;
+    at = writeVarint(bytes, at, value);
   };
   for (const digest of digests) {
     const hex = hexOf(digest);
@@ -37,10 +36,4 @@ export function encodeMissing(digests: readonly Digest[]): Uint8Array {
     varint(sizeBytes);
   }
   return bytes.subarray(0, at);
-}
-
-function varintLength(value: number): number {
-  let length = 1;
-  for (let rest = value; rest > 0x7f; rest = Math.floor(rest / 0x80)) length++;
-  return length;
 }
