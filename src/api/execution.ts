@@ -58,6 +58,8 @@ export const ExecutionDetail = z
         pulledMs: Count,
       })
       .nullable(),
+    /** The number of the request, from 1, that a persistent worker process served for it; 0: it had processes of its own. */
+    persistentRequest: Count,
     usage: z
       .object({ userMs: Count, systemMs: Count, peakMemoryBytes: Count, measuredBy: z.string() })
       .nullable(),

@@ -36,6 +36,7 @@ export interface WorkOptions {
   readonly preload?: readonly string[];
   readonly onlyFor?: readonly string[];
   readonly lease?: number;
+  readonly persistentWorkers?: number;
   readonly once?: boolean;
   readonly logLevel: string;
   readonly endWithParent?: boolean;
@@ -129,6 +130,11 @@ export function withWorkOptions(command: Command): Command {
       "how long its jobs continue without a connection to the farm, such as 20m; at most an hour",
       durationMs,
     )
+    .option(
+      "--persistent-workers <n>",
+      "keep up to this many processes for further actions of the same tool, as Bazel's persistent workers (GRANGE_WORKER_PERSISTENT_WORKERS; default: 0)",
+      wholeNumber,
+    )
     .option("--once", "run one job, deliver its result, and exit")
     .addOption(logLevel())
     .addOption(command.createOption("--settings <file>").hideHelp())
@@ -208,6 +214,9 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
         ...(options.preload === undefined ? {} : { preload: [...options.preload] }),
         ...(options.onlyFor === undefined ? {} : { onlyFor: [...options.onlyFor] }),
         ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
+        ...(options.persistentWorkers === undefined
+          ? {}
+          : { persistentWorkers: options.persistentWorkers }),
         ...(options.once === true ? { once: true } : {}),
         ...(options.endWithParent === true ? hurry : {}),
         ...(await settingsFrom(options.settings)),

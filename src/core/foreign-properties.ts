@@ -34,6 +34,7 @@ const ignoredNames = [
   "EstimatedFreeDiskBytes",
   "EstimatedMemory",
   "nonroot-workspace",
+  // Workers with `--persistent-workers` read them; no worker must offer them.
   "persistentWorkerKey",
   "persistentWorkerProtocol",
   "preserve-workspace",

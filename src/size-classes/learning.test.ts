@@ -1,4 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
@@ -15,6 +16,7 @@ import type { ExecutionRequest } from "#execution/execution.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import { analyzer, chosen } from "#execution/sizing/sized.fixture.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { ResourceUsageSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { sizeClassAnalyzer } from "./analyzer.ts";
 import { deleteOldHistories, readHistories } from "./key-history.store.ts";
@@ -135,6 +137,21 @@ describe("one execution that cannot be learned", () => {
 
     expect((await historyOf("a.one"))?.runs.get(1)).toHaveLength(1);
   });
+});
+
+test("a run by a persistent worker process is not learned: it had no start of its tool", async () => {
+  const queue = await aTeachingQueue();
+  const usage = create(ResourceUsageSchema, { persistentRequest: 2 });
+  const executionMetadata = { auxiliaryMetadata: [anyPack(ResourceUsageSchema, usage)] };
+  const result = create(ActionResultSchema, { executionMetadata });
+  await runOnce(queue, {}, toBinary(ActionResultSchema, result));
+  await runOnce(queue, { similarityKeys: ["a.two"] });
+
+  await observations().learnNow();
+
+  expect(await historyOf("a.one")).toBeUndefined();
+  expect((await historyOf("a.two"))?.runs.get(1)).toHaveLength(1);
+  expect(await observationsLeft()).toBe(0);
 });
 
 test("an invalid result is learned from the farm's own data, and an impossible time counts as the timeout", async () => {

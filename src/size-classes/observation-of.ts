@@ -1,5 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
+import { persistentRequestOf } from "#execution/persistent-request-of.ts";
 import { backgroundOwner } from "#execution/sizing/background-owner.ts";
 import type { ObservedExecution } from "#execution/sizing/observed-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
@@ -25,6 +26,7 @@ export function observationOf(
   });
   const last = execution.attempts.at(-1);
   if (last === undefined || ran.length === 0) return undefined;
+  if (hadPersistentProcess(execution.result)) return undefined;
   const most = Math.max(...ran.map(({ run }) => run.sizeClass), greatest ?? 0);
   const bound = Math.min(most, execution.most ?? Infinity);
   const isBackground = execution.owner === backgroundOwner;
@@ -96,6 +98,16 @@ function asRun(
     peakMemoryBytes: attempt.peakMemoryBytes ?? undefined,
     exitCode: attempt.exitCode ?? undefined,
   };
+}
+
+/** Its duration has no start of the tool: the same action with a process of its own takes longer. */
+function hadPersistentProcess(result: Uint8Array | null): boolean {
+  if (result === null) return false;
+  try {
+    return persistentRequestOf(fromBinary(ActionResultSchema, result)) > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the duration of the process, without fetching inputs and uploading outputs; measured by its worker. */

@@ -18,6 +18,13 @@ import {
 import type { Secret, Work } from "#proto/grange/worker/v1/worker_pb.ts";
 import { rulesOfAction } from "./judge/rules-of-action.ts";
 import type { Limits } from "./limits/limits.ts";
+import type { WorkerProtocol } from "./persistent/worker-protocol.ts";
+
+/** What a client asks for with the properties that Bazel sets: a process that serves several actions. */
+interface PersistentRequest {
+  readonly key: string;
+  readonly protocol: WorkerProtocol;
+}
 
 interface JobToken {
   readonly value: string;
@@ -45,6 +52,8 @@ export interface ActionRequest {
   readonly token: JobToken | undefined;
   /** The secrets of this execution: files, and values that must not appear in its logs. */
   readonly secrets: readonly Secret[];
+  /** Absent when the client does not ask for a persistent worker process. A request, and no promise. */
+  readonly persistent: PersistentRequest | undefined;
   /** The logins for pulls of its images. */
   readonly registryLogins: readonly RegistryLogin[];
 }
@@ -94,6 +103,7 @@ export function parseWork(work: Work): ActionRequest {
     rules: rulesOfAction(platform),
     token: tokenOf(work, platform),
     secrets: secretsOf(work),
+    persistent: persistentOf(platform),
     registryLogins: work.registryLogins.map(({ host, user, password, scope }) => {
       // A part of directory names.
       if (!LoginScope.safeParse(scope).success)
@@ -108,6 +118,14 @@ function tokenOf({ secrets }: Work, platform: Platform): JobToken | undefined {
   const sent = secrets.find(({ name }) => name === jobTokenName);
   const rights = rightsIn(platform[tokenProperty] ?? "");
   return sent && rights && { value: Buffer.from(sent.value).toString(), rights };
+}
+
+/** An unknown protocol is no error: without a persistent process, the action has the same result. */
+function persistentOf(platform: Platform): PersistentRequest | undefined {
+  const key = platform.persistentWorkerKey ?? "";
+  const protocol = platform.persistentWorkerProtocol ?? "proto";
+  if (key === "" || (protocol !== "proto" && protocol !== "json")) return undefined;
+  return { key, protocol };
 }
 
 function secretsOf(work: Work): readonly Secret[] {

@@ -106,6 +106,8 @@ export const WorkerConfig = z.object({
    * behind a bad network.
    */
   leaseMs: z.number().int().positive().optional(),
+  /** The processes for several actions (Bazel's persistent workers) that are kept at most; 0: none. */
+  persistentWorkers: z.number().int().min(0).max(1_024).default(0),
   /** Executes one action, delivers its result, and exits. */
   once: z.boolean().default(false),
   /** While a collector holds this lock, no new execution starts on this machine. */
@@ -188,6 +190,7 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_ALL_OUTPUTS_LIMIT_BYTES: Int.optional(),
   GRANGE_WORKER_DRAIN_MS: Int.optional(),
   GRANGE_WORKER_LEASE_MS: Int.optional(),
+  GRANGE_WORKER_PERSISTENT_WORKERS: Int.optional(),
   GRANGE_MEASURING_LOCK: z.string().optional(),
   /** The PATH of jobs that set none; replaces the worker's own. */
   GRANGE_WORKER_PATH: z.string().optional(),
@@ -246,6 +249,7 @@ export function readWorkerConfig(
     allOutputsLimitBytes: e.GRANGE_WORKER_ALL_OUTPUTS_LIMIT_BYTES,
     drainMs: e.GRANGE_WORKER_DRAIN_MS,
     leaseMs: e.GRANGE_WORKER_LEASE_MS,
+    persistentWorkers: e.GRANGE_WORKER_PERSISTENT_WORKERS,
     measuringLock: e.GRANGE_MEASURING_LOCK || undefined,
     path:
       e.GRANGE_WORKER_PATH || (e.PATH === undefined ? undefined : withRustToolchain(e.PATH, env)),

@@ -42,6 +42,7 @@ import { outputLimitsWithin } from "./outputs/output-limits.ts";
 import { wantedProperties } from "./outputs/output-properties.ts";
 import { prepareOutputs } from "./outputs/prepare-outputs.ts";
 import { publishOutputs } from "./outputs/upload-outputs.ts";
+import { PersistentExecutions, type Served } from "./persistent/persistent-executions.ts";
 import { resourceMessages } from "./resource-messages.ts";
 import { type ProcessEnd, runProcess } from "./run-process.ts";
 import { secretsPlace } from "./sandbox/sandbox.ts";
@@ -65,6 +66,10 @@ interface ExecutorSettings {
   readonly diskBytes?: number | undefined;
   readonly outputLimitBytes: number;
   readonly allOutputsLimitBytes: number;
+  /** The processes for several actions that are kept at most. */
+  readonly persistentWorkers: number;
+  /** Writes a line into the log of the worker. */
+  readonly warn?: ((facts: object, text: string) => void) | undefined;
   /** Returns the address of the farm as its jobs reach it; absent without a farm. */
   readonly farmAddress?: (() => string) | undefined;
 }
@@ -98,6 +103,7 @@ export class ActionExecutor {
   readonly #places: ExecutionPlaces;
   readonly #clearings = new ExecutionCleanups();
   readonly #images: ActionImages;
+  readonly #persistent: PersistentExecutions;
   /** Prefetches for executions that are not claimed yet; pauses for claimed ones. */
   readonly ahead: FetchAhead;
 
@@ -110,6 +116,14 @@ export class ActionExecutor {
     this.#images = new ActionImages(machine, path);
     this.#spawner = new ProcessSpawner(machine, this.#pipes, toolPath(path));
     this.#places = new ExecutionPlaces(machine, this.#spawner, slots);
+    this.#persistent = new PersistentExecutions({
+      machine,
+      places: this.#places,
+      spawner: this.#spawner,
+      pipes: this.#pipes,
+      settings: { ...settings, most: settings.persistentWorkers },
+      whileFetching: (work) => this.ahead.during(work),
+    });
   }
 
   /**
@@ -127,7 +141,8 @@ export class ActionExecutor {
       const request = parseWork(work);
       const limits = limitsWithin(request.limits, slotOf(this.#settings));
       const job = { work, request, limits, farm, watch, metadata, clearing };
-      const finished = await this.#executeIn(job);
+      const served = await this.#executePersistently(job);
+      const finished = served === "ordinary" ? await this.#executeIn(job) : served;
       return finished === undefined ? { kind: "lost" } : { kind: "finished", finished };
     } catch (reason) {
       const { aborted } = watch.stop;
@@ -141,8 +156,30 @@ export class ActionExecutor {
 
   /** Resolves when all files and groups of ended and prepared executions are removed. */
   async cleared(): Promise<void> {
+    await this.#persistent.close();
     await Promise.all([this.#clearings.over(), this.#places.stop()]);
     await this.#pipes.close();
+  }
+
+  /** Returns `ordinary` when the action must run with processes of its own. Undefined: its lease was lost. */
+  async #executePersistently(job: Job): Promise<Finished | undefined | "ordinary"> {
+    if (job.request.persistent === undefined) return "ordinary";
+    const clearing: Clearing = { steps: [], place: undefined };
+    let served: Served | undefined;
+    try {
+      served = await this.#persistent.execute(job, clearing);
+    } finally {
+      // Its files are needed until its outputs are stored.
+      if (served === undefined) this.#clearings.add(clearing, undefined);
+      else {
+        job.clearing.place = clearing.place;
+        job.clearing.steps.push(...clearing.steps);
+      }
+    }
+    if (served === undefined) return "ordinary";
+    if (served.end.stopped === "lost") return undefined;
+    const nothingBeside = { judge: undefined, image: undefined, services: undefined };
+    return this.#report({ ...served, ...nothingBeside, forms: undefined }, job);
   }
 
   async #executeIn(job: Job): Promise<Finished | undefined> {
@@ -265,7 +302,7 @@ export class ActionExecutor {
   }
 
   async #report(ran: Ran, job: Job): Promise<Finished> {
-    const { root, end, judge, fetched, image, services, forms } = ran;
+    const { root, end, judge, fetched, image, services, forms, persistentRequest } = ran;
     const { work, request, farm, watch, metadata, clearing } = job;
     metadata.executionStartTimestamp = timestampFromDate(end.startedAt);
     metadata.executionCompletedTimestamp = timestampFromDate(end.endedAt);
@@ -316,7 +353,7 @@ export class ActionExecutor {
     );
     metadata.auxiliaryMetadata = [
       ...(judged === undefined ? [] : [judged.findings]),
-      ...resourceMessages(end, root, fetched, image),
+      ...resourceMessages(end, root, fetched, image, persistentRequest),
     ];
     const verdict = judged ?? ended;
     const [refused] = collected.refused;
@@ -327,7 +364,8 @@ export class ActionExecutor {
       message: failedByOutputs ? refused : verdict.message,
       result,
       digestFunction: work.digestFunction,
-      usage: usageMessage(end.usage),
+      // What a shared process used must not teach what such an action needs.
+      ...(persistentRequest === undefined ? { usage: usageMessage(end.usage) } : {}),
     });
   }
 }
@@ -342,6 +380,8 @@ interface Ran {
   readonly services: OpenServices | undefined;
   /** The forms in which secrets may appear in logs. */
   readonly forms: SecretForms | undefined;
+  /** Absent unless a persistent worker process served it. */
+  readonly persistentRequest?: number;
 }
 
 interface Job {

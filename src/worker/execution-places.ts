@@ -242,7 +242,7 @@ export class ExecutionPlaces {
     const encode = sandbox.encodeWaiting?.bind(sandbox);
     if (sandbox.waiting === undefined || encode === undefined)
       throw new Fault("unimplemented", "no sandbox waits here");
-    await this.#share();
+    await this.share();
     const generation = shell.generation;
     const begun = () => this.#refillLater();
     const process =
@@ -291,7 +291,7 @@ export class ExecutionPlaces {
   }
 
   /** Once for each shell: later mounts below the directory become visible in earlier sandboxes. */
-  async #share(): Promise<void> {
+  async share(): Promise<void> {
     const { shell, runDir } = this.#machine;
     if (shell.kind === "plain") return;
     // Starts another shell when the last one has been killed.

@@ -135,6 +135,9 @@ export class ExecutionsUnderWay {
     const watch = {
       stop: running.stop.signal,
       started: (stdout: CapturedLog) => {
+        // An action starts twice when a persistent worker process failed. The first log is empty.
+        log?.close();
+        clearTimeout(saying);
         log = new LogStream(stdout, lease, farm);
         const at = timestampNow();
         saying = setTimeout(() => this.#sayStarted(lease, at), tooShortToSayMs);

@@ -12,6 +12,7 @@ import {
   ActionSchema,
   type Command,
   CommandSchema,
+  NodePropertiesSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import {
   type AppendLogRequest,
@@ -52,12 +53,20 @@ export interface FakeJob {
   readonly environment?: Readonly<Record<string, string>>;
   readonly inputs?: readonly (
     | TreeEntry
-    | { readonly path: string; readonly text: string; readonly executable?: boolean }
+    | {
+        readonly path: string;
+        readonly text: string;
+        readonly executable?: boolean;
+        /** Marked as Bazel marks the inputs that are parts of a tool. */
+        readonly isTool?: boolean;
+      }
   )[];
   readonly platform?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly digestFunction?: DigestFunction;
   readonly secrets?: Readonly<Record<string, string>>;
+  readonly project?: string;
+  readonly domain?: string;
 }
 
 /** A farm inside the test, which follows worker.proto and can be made to fail. */
@@ -132,6 +141,13 @@ export class FakeFarm implements FarmConnection {
           path: input.path,
           digest: digestOf(bytes, by),
           executable: input.executable ?? false,
+          ...(input.isTool === true
+            ? {
+                properties: create(NodePropertiesSchema, {
+                  properties: [{ name: "bazel_tool_input", value: "" }],
+                }),
+              }
+            : {}),
         };
       }),
     );
@@ -147,7 +163,8 @@ export class FakeFarm implements FarmConnection {
       action: toBinary(ActionSchema, action),
       command: commandBytes,
       timeout: durationFromMs(job.timeoutMs ?? 60_000),
-      project: "main",
+      project: job.project ?? "main",
+      domain: job.domain ?? "protected",
       digestFunction: digestFunctionValues[by],
       secrets: Object.entries(job.secrets ?? {}).map(([name, value]) => ({
         name,

@@ -20,6 +20,8 @@ export function resourceMessages(
   root: InputRoot,
   fetched: Fetched,
   image: { readonly digest: string; readonly pulledMs: number } | undefined,
+  /** The number of the request that a persistent worker process served for it; 0: none did. */
+  persistentRequest = 0,
 ): Any[] {
   const times = {
     userTime: durationFromMs(Math.round(usage.userMs)),
@@ -44,10 +46,13 @@ export function resourceMessages(
     fetchedBytes: BigInt(fetched.bytes),
     inputLayers: root.layers.all,
     keptLayers: root.layers.kept,
+    persistentRequest,
     ...(image === undefined
       ? {}
       : { imageDigest: image.digest, imagePull: durationFromMs(Math.round(image.pulledMs)) }),
   });
+  // The peak of a process that served earlier actions, too, says nothing about this one.
+  if (persistentRequest > 0) return [anyPack(ResourceUsageSchema, ours)];
   return [anyPack(POSIXResourceUsageSchema, posix), anyPack(ResourceUsageSchema, ours)];
 }
 

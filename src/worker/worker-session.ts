@@ -41,7 +41,7 @@ export async function openSession(parts: SessionParts): Promise<WorkerSession> {
   await sweepLeftovers(config.dataDir);
   const retryWindow = new RetryWindow();
   const machine = await openMachine(config, retryWindow);
-  const { facilities } = machine;
+  const facilities = { ...machine.facilities, ...persistentText(machine, config) };
   const offered = {
     ...(machine.images === undefined ? {} : { [imagesOffer]: "oci" }),
     ...isolationOf(machine.defences),
@@ -56,11 +56,24 @@ export async function openSession(parts: SessionParts): Promise<WorkerSession> {
   );
   try {
     await preload(machine, config.preload, logger);
-    return await startSession(withOffer, machine, retryWindow);
+    return await startSession(withOffer, { ...machine, facilities }, retryWindow);
   } catch (reason) {
     await machine.close();
     throw reason;
   }
+}
+
+/** Returns the line about processes for several actions, for a worker that is to keep some. */
+function persistentText(
+  { inputRoots, sandbox }: Machine,
+  { persistentWorkers }: WorkerConfig,
+): Readonly<Record<string, string>> {
+  if (persistentWorkers === 0) return {};
+  const isPossible = inputRoots.kind === "overlay" && sandbox.waiting !== undefined;
+  const text = isPossible
+    ? `at most ${persistentWorkers} processes`
+    : "none, since a running sandbox does not see input trees that are mounted later";
+  return { "persistent workers": text };
 }
 
 /** A worker that cannot have an image now pulls it for the first action that names it. */
@@ -88,6 +101,7 @@ async function startSession(
 ): Promise<WorkerSession> {
   const executor = new ActionExecutor(machine, {
     ...config,
+    warn: (facts, text) => logger.warn(facts, text),
     farmAddress: () => farmAddress(config),
   });
   const spool = await Spool.open(config.dataDir, config.name);

@@ -195,6 +195,7 @@ export function madeUpExecution(
       platform: { OSFamily: "linux", size: "small" },
     },
     image: null,
+    persistentRequest: 0,
     usage: { userMs: 640, systemMs: 90, peakMemoryBytes: 84_000_000, measuredBy: "cgroup-v2" },
     moreOutputs: 0,
     outputs: [

@@ -10,6 +10,7 @@ import { httpCacheSpeed } from "./http-cache-speed.ts";
 import { httpCaches } from "./http-caches.ts";
 import { javaProjects } from "./java-projects.ts";
 import { noOpActions } from "./no-op-actions.ts";
+import { persistentWorkers } from "./persistent-workers.ts";
 import { restarts } from "./restarts.ts";
 import { smallGenrules } from "./small-genrules.ts";
 
@@ -27,6 +28,7 @@ export const buildToolsShow: Show = {
     noOpActions,
     actionCpu,
     smallGenrules,
+    persistentWorkers,
     restarts,
     bytesOverGrpc,
     hostile,

@@ -6,6 +6,7 @@ import { digestKey, functionOf } from "#core/digest.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { executionTerms } from "#execution/execution-standing.store.ts";
+import { persistentRequestOf } from "#execution/persistent-request-of.ts";
 import { readAttempts, readExecutions } from "#execution/read-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { executionOutputs } from "./execution-outputs.ts";
@@ -58,6 +59,7 @@ export async function readExecution(
     exitCode: finished?.exitCode ?? null,
     message: finished?.message ?? "",
     image: imageIn(finished?.result) ?? null,
+    persistentRequest: persistentRequestIn(finished?.result),
     usage: finished?.usage ?? null,
     outputs: outputs.slice(0, mostOutputs),
     moreOutputs: Math.max(0, outputs.length - mostOutputs),
@@ -73,6 +75,10 @@ export async function readExecution(
 
 function imageIn(result: Uint8Array | undefined): ExecutionDetail["image"] | undefined {
   return result && imageOfResult(fromBinary(ActionResultSchema, result));
+}
+
+function persistentRequestIn(result: Uint8Array | undefined): number {
+  return result === undefined ? 0 : persistentRequestOf(fromBinary(ActionResultSchema, result));
 }
 
 function isoOrNull(time: Date | null): string | null {

@@ -90,6 +90,7 @@ export async function prepareWork(
           command: found.command,
           timeout: durationFromMs(each.timeoutMs),
           project: each.project,
+          domain: each.domain,
           secrets: given,
           registryLogins: found.logins,
         });

@@ -27,6 +27,8 @@ export interface InputDirectory {
     readonly digest: Digest;
     readonly executable: boolean;
     readonly properties?: InputProperties;
+    /** Whether the client marked it as a part of the tool, in place of an input of the action alone. */
+    readonly isTool?: true;
   }[];
   readonly symlinks: readonly { readonly name: string; readonly target: string }[];
   readonly directories: readonly { readonly name: string; readonly directory: InputDirectory }[];
@@ -55,6 +57,7 @@ export function inputDirectory(
       digest: fromDigestMessage(file.digest, quotePath(file.name), by),
       executable: file.isExecutable,
       ...(properties ? { properties } : {}),
+      ...(isTool(file.nodeProperties) ? { isTool: true as const } : {}),
     };
   });
   const children = childrenOf(digest, message);
@@ -82,6 +85,11 @@ export function inputDirectory(
     depth,
     ...(properties ? { properties } : {}),
   };
+}
+
+/** Bazel's mark, with `--experimental_remote_mark_tool_inputs`. */
+function isTool(properties: NodeProperties | undefined): boolean {
+  return properties?.properties.some(({ name }) => name === "bazel_tool_input") === true;
 }
 
 /** A setuid bit of an input would only be a risk. */

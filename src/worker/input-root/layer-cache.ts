@@ -115,6 +115,11 @@ export class LayerCache {
     };
   }
 
+  /** Returns the tree of a root, whose files may not be here. Throws InputsMissing when a directory is missing. */
+  treeOf(root: Digest, farm: BlobStore): Promise<InputDirectory> {
+    return this.#directories.read(root, farm);
+  }
+
   /** Returns the files of a root whose layers may not exist yet; none when its plan names its layers. */
   async filesOf(root: Digest, farm: BlobStore): Promise<WantedFile[]> {
     const plan = await this.#keptPlan(root);

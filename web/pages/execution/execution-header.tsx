@@ -24,7 +24,8 @@ export function nameOf({ job, requestedBy, actionDigest }: ExecutionDetail): str
 }
 
 export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
-  const { job, requestedBy, exitCode, outcome, usage, waiting, worker, image } = execution;
+  const { job, requestedBy, exitCode, outcome, usage, waiting, worker, image, persistentRequest } =
+    execution;
   const [asker] = requestedBy;
   return (
     <header className="page-header">
@@ -75,6 +76,11 @@ export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
             </span>
             <span>peak memory {bytesText(usage.peakMemoryBytes)}</span>
           </>
+        )}
+        {persistentRequest === 0 ? null : (
+          <span title="One process of its tool served it and other actions: it has no usage of its own">
+            by a persistent worker, request {persistentRequest}
+          </span>
         )}
         {image === null ? null : (
           <Copyable
