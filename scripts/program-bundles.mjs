@@ -52,6 +52,22 @@ const treeShakeTraces = {
   },
 };
 
+/**
+ * Imports the parts of zod that are used.
+ *
+ * esbuild keeps all of a namespace that another module exports again, such as `z`: also messages in fifty languages.
+ */
+const treeShakeZod = {
+  name: "tree-shake-zod",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const contents = text.replace('import { z } from "zod";', 'import * as z from "zod";');
+      return { contents, loader: "ts" };
+    });
+  },
+};
+
 /** Options that all programs share. */
 function options(version, commit) {
   return {
@@ -60,7 +76,7 @@ function options(version, commit) {
     platform: "node",
     format: "esm",
     loader: { ".wasm": "binary" },
-    plugins: [embedZstd, treeShakeTraces],
+    plugins: [embedZstd, treeShakeTraces, treeShakeZod],
     define: {
       grangeVersion: JSON.stringify(version),
       grangeCommit: JSON.stringify(commit),

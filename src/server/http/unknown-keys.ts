@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as core from "zod/v4/core";
 
 /** A key of a request that its schema does not know. */
 export interface UnknownKey {
@@ -17,33 +17,33 @@ export interface UnknownKey {
  *
  * For a union, the option that knows the most keys is used.
  */
-export function unknownKeys(schema: z.core.$ZodType, value: unknown): UnknownKey[] {
+export function unknownKeys(schema: core.$ZodType, value: unknown): UnknownKey[] {
   return [...walk(schema, value, [])];
 }
 
 type Path = readonly (string | number)[];
 
-function* walk(schema: z.core.$ZodType, value: unknown, path: Path): Generator<UnknownKey> {
-  if (schema instanceof z.core.$ZodObject) {
+function* walk(schema: core.$ZodType, value: unknown, path: Path): Generator<UnknownKey> {
+  if (schema instanceof core.$ZodObject) {
     if (isRecord(value)) yield* walkObject(schema._zod.def, value, path);
-  } else if (schema instanceof z.core.$ZodArray) {
+  } else if (schema instanceof core.$ZodArray) {
     if (!Array.isArray(value)) return;
     for (const [n, item] of value.entries())
       yield* walk(schema._zod.def.element, item, [...path, n]);
-  } else if (schema instanceof z.core.$ZodTuple) {
+  } else if (schema instanceof core.$ZodTuple) {
     if (!Array.isArray(value)) return;
     const { items, rest } = schema._zod.def;
     for (const [n, item] of value.entries()) {
       const of = items[n] ?? rest;
       if (of) yield* walk(of, item, [...path, n]);
     }
-  } else if (schema instanceof z.core.$ZodRecord) {
+  } else if (schema instanceof core.$ZodRecord) {
     if (!isRecord(value)) return;
     const { valueType } = schema._zod.def;
     for (const [key, item] of Object.entries(value)) yield* walk(valueType, item, [...path, key]);
-  } else if (schema instanceof z.core.$ZodUnion) {
+  } else if (schema instanceof core.$ZodUnion) {
     yield* ofNearest(schema._zod.def.options, value, path);
-  } else if (schema instanceof z.core.$ZodIntersection) {
+  } else if (schema instanceof core.$ZodIntersection) {
     const { left, right } = schema._zod.def;
     yield* ofBoth(left, right, value, path);
   } else {
@@ -53,17 +53,17 @@ function* walk(schema: z.core.$ZodType, value: unknown, path: Path): Generator<U
 }
 
 /** Returns the schema that another one wraps for the same value; undefined for scalars and for any JSON. */
-function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
-  if (schema instanceof z.core.$ZodPipe) return schema._zod.def.in;
-  if (schema instanceof z.core.$ZodLazy) return schema._zod.def.getter();
+function innerOf(schema: core.$ZodType): core.$ZodType | undefined {
+  if (schema instanceof core.$ZodPipe) return schema._zod.def.in;
+  if (schema instanceof core.$ZodLazy) return schema._zod.def.getter();
   if (
-    schema instanceof z.core.$ZodOptional ||
-    schema instanceof z.core.$ZodNullable ||
-    schema instanceof z.core.$ZodDefault ||
-    schema instanceof z.core.$ZodPrefault ||
-    schema instanceof z.core.$ZodNonOptional ||
-    schema instanceof z.core.$ZodReadonly ||
-    schema instanceof z.core.$ZodCatch
+    schema instanceof core.$ZodOptional ||
+    schema instanceof core.$ZodNullable ||
+    schema instanceof core.$ZodDefault ||
+    schema instanceof core.$ZodPrefault ||
+    schema instanceof core.$ZodNonOptional ||
+    schema instanceof core.$ZodReadonly ||
+    schema instanceof core.$ZodCatch
   ) {
     return schema._zod.def.innerType;
   }
@@ -71,11 +71,11 @@ function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
 }
 
 function* walkObject(
-  { shape, catchall }: z.core.$ZodObjectDef,
+  { shape, catchall }: core.$ZodObjectDef,
   value: Readonly<Record<string, unknown>>,
   path: Path,
 ): Generator<UnknownKey> {
-  const isLoose = catchall !== undefined && !(catchall instanceof z.core.$ZodNever);
+  const isLoose = catchall !== undefined && !(catchall instanceof core.$ZodNever);
   for (const [key, item] of Object.entries(value)) {
     const of = Object.hasOwn(shape, key) ? shape[key] : undefined;
     if (of !== undefined) yield* walk(of, item, [...path, key]);
@@ -85,7 +85,7 @@ function* walkObject(
 
 /** Returns the unknown keys of the option that knows the most keys, among the options that may match the value. */
 function ofNearest(
-  options: readonly z.core.$ZodType[],
+  options: readonly core.$ZodType[],
   value: unknown,
   path: Path,
 ): readonly UnknownKey[] {
@@ -98,16 +98,16 @@ function ofNearest(
 }
 
 /** Whether a value may match an option of a union: by its kind, and by its discriminators. */
-function mayBeMeant(option: z.core.$ZodType, value: unknown): boolean {
-  if (!(option instanceof z.core.$ZodObject)) {
+function mayBeMeant(option: core.$ZodType, value: unknown): boolean {
+  if (!(option instanceof core.$ZodObject)) {
     return (
-      !isRecord(value) || option instanceof z.core.$ZodUnion || option instanceof z.core.$ZodRecord
+      !isRecord(value) || option instanceof core.$ZodUnion || option instanceof core.$ZodRecord
     );
   }
   if (!isRecord(value)) return false;
   return Object.entries(option._zod.def.shape).every(
     ([key, of]) =>
-      !(of instanceof z.core.$ZodLiteral) ||
+      !(of instanceof core.$ZodLiteral) ||
       !Object.hasOwn(value, key) ||
       of._zod.def.values.some((literal) => literal === value[key]),
   );
@@ -115,8 +115,8 @@ function mayBeMeant(option: z.core.$ZodType, value: unknown): boolean {
 
 /** A key is known if one side knows it. */
 function ofBoth(
-  left: z.core.$ZodType,
-  right: z.core.$ZodType,
+  left: core.$ZodType,
+  right: core.$ZodType,
   value: unknown,
   path: Path,
 ): readonly UnknownKey[] {
