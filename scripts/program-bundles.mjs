@@ -166,7 +166,7 @@ function singleFile(shared, { entry, outfile, firstLine }) {
     ...shared,
     entryPoints: [entry],
     outfile,
-    target: "node20.3",
+    target: "node20.12",
     // A third of the size, because it is sent over possibly slow connections. Errors are printed by their messages.
     minify: true,
     banner: { js: [firstLine, defineRequire].join("\n") },

@@ -1,7 +1,7 @@
 import { printableLine } from "../terminal/printable-text.ts";
 
-/** The Node version for which the worker's file is built. */
-const least = { major: 20, minor: 3 };
+/** The Node version for which the worker's file is built: the first 20 with `crypto.hash`. */
+const least = { major: 20, minor: 12 };
 
 /** Returns the problem of a machine's Node, and the remedy; undefined when there is none. */
 export function nodeProblem(host: string, version: string, node: string): string | undefined {
