@@ -107,7 +107,7 @@ export async function isHereAs(
   digest: Digest,
   bytes: Uint8Array,
 ): Promise<boolean> {
-  if (!(await isHere(files, digest))) return false;
+  if (!(isHereNow(files, digest) ?? (await isHere(files, digest)))) return false;
   if (isEmptyDigest(digest)) return true;
   const found = await readFileOf(files.path(digest), digest.sizeBytes).catch(absent);
   return found !== undefined && Buffer.compare(found, bytes) === 0;
@@ -115,7 +115,7 @@ export async function isHereAs(
 
 /** Returns whether the blob exists with the right bytes; reads all of them. */
 export async function isHereIntact(files: BlobFiles, digest: Digest): Promise<boolean> {
-  if (!(await isHere(files, digest))) return false;
+  if (!(isHereNow(files, digest) ?? (await isHere(files, digest)))) return false;
   try {
     await drain(
       matchingBytes(digest, chunksOf(files, digest, spanIn(digest, undefined)), "data_loss"),
