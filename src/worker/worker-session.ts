@@ -71,7 +71,7 @@ function persistentText(
   if (persistentWorkers === 0) return {};
   const isPossible = inputRoots.kind === "overlay" && sandbox.waiting !== undefined;
   const text = isPossible
-    ? `at most ${persistentWorkers} processes`
+    ? `at most ${persistentWorkers} kept`
     : "none, since a running sandbox does not see input trees that are mounted later";
   return { "persistent workers": text };
 }

@@ -9,7 +9,7 @@ import type { Kept } from "./choose-process.ts";
 import { ReplaceableRoot } from "./replaceable-root.ts";
 import { ProtocolError, ResponseReader, type WorkerProtocol } from "./worker-protocol.ts";
 
-/** The end of what a process prints on stderr that is kept for the worker's log, in bytes. */
+/** The end of what a process prints on stderr during a request: for the worker's log, and for an action that hangs. */
 const mostLastWords = 2_048;
 
 /** The request that the process is serving. */
@@ -102,6 +102,7 @@ export class KeptProcess implements Kept {
   async request(bytes: Buffer): Promise<WorkResponse> {
     if (this.#broken !== undefined) throw this.#broken;
     this.requests++;
+    this.#lastWords = "";
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#stdin?.write(bytes);

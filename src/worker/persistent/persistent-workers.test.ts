@@ -229,6 +229,20 @@ test("a client that marks no tools gets no process for several actions", async (
   expect(await outputOf(ended)).toBe("alone");
 });
 
+test("actions at the same time have processes of their own, each with its own inputs", async () => {
+  const keys = [randomUUID(), randomUUID()];
+  const copy = `fs.copyFileSync("in/text", "out/result");`;
+  const texts = Array.from({ length: 12 }, (_, n) => `text ${n}`);
+
+  const ended = await Promise.all(
+    texts.map((text, n) =>
+      farm.run(job(copy, { key: keys[n % 2] ?? "", inputs: [{ path: "in/text", text }] })),
+    ),
+  );
+
+  expect(await Promise.all(ended.map(outputOf))).toEqual(texts);
+});
+
 test("more kinds of processes than are kept end those used least", async (context) => {
   skipWithout(context, need());
   const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
