@@ -5,6 +5,7 @@ import { exactly, type Row } from "../../bench/show/row.ts";
 import { processesIn } from "../../test/build-tools/bazel.ts";
 import { sampleSources } from "../../test/build-tools/bazel-workspace.ts";
 import { type Farm, startFarm } from "../../test/support/farm.ts";
+import { persistentActions, persistentPackage } from "./persistent-tool.ts";
 import { printRows } from "./print-rows.ts";
 import { openChroot, type SidChroot, whyNoChroot } from "./sid-chroot.ts";
 
@@ -82,12 +83,15 @@ const bazel = `bazel --nohome_rc --output_user_root=$HOME/out --max_idle_secs=60
 /** Bazel 7 with a farm, in each mode: successful, and after `bazel clean` completely from the cache. */
 export async function bazelSeven(): Promise<Row[]> {
   const chroot = await openChroot();
-  const farm = await startFarm({ workers: 2 });
+  const farm = await startFarm({ workers: 0 });
   try {
+    // Only actions that ask for a persistent worker have one.
+    for (const name of ["one", "two"])
+      farm.startWorker({ name, env: { GRANGE_WORKER_PERSISTENT_WORKERS: "4" } });
     await layOut(chroot);
     const rows: Row[] = [];
     for (const way of ways) rows.push(...(await twice(chroot, farm, way)));
-    return rows;
+    return [...rows, await persistentWorkers(chroot, farm)];
   } finally {
     await chroot.start(`cd sample; ${bazel} shutdown`).finished;
     await farm.stop();
@@ -99,11 +103,29 @@ async function layOut(chroot: SidChroot): Promise<void> {
   const files = Object.entries(sampleSources).filter(([name]) =>
     /^(gen|trees|shell|cc)\//.test(name),
   );
-  for (const [name, content] of [...files, ["WORKSPACE", workspaceFile] as const]) {
+  const others = Object.entries({ ...persistentPackage, WORKSPACE: workspaceFile });
+  for (const [name, content] of [...files, ...others]) {
     await mkdir(dirname(join(chroot.root, chroot.work, "sample", name)), { recursive: true });
     await chroot.write(join("sample", name), content);
   }
-  await chroot.run("chmod +x sample/shell/*.sh");
+  await chroot.run("chmod +x sample/shell/*.sh sample/persistent/tool.py");
+}
+
+/** Bazel names the key and marks the tools; one process of each worker serves all actions. */
+async function persistentWorkers(chroot: SidChroot, farm: Farm): Promise<Row> {
+  const address = farm.url.replace("http:", "grpc:");
+  const flags = `${remote(address, "seven-persistent")} --experimental_remote_mark_tool_inputs`;
+  const script = `cd sample; ${bazel} build //persistent/... ${always} ${flags} 2>&1; cat bazel-bin/persistent/*.txt`;
+  const { stdout } = await chroot.start(script).finished;
+  const served = stdout.match(/^source \d+, 1 source, persistent$/gm) ?? [];
+  if (served.length !== persistentActions) process.stderr.write(stdout);
+  return exactly(
+    "Bazel 7 and persistent workers",
+    served.length,
+    persistentActions,
+    "actions",
+    `bazel build ${flags.replace(address, "grpc://FARM")}; each with its own source alone`,
+  );
 }
 
 async function twice(chroot: SidChroot, farm: Farm, way: Way): Promise<Row[]> {
