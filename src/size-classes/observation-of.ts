@@ -20,13 +20,16 @@ export function observationOf(
   execution: ObservedExecution,
   greatest: number | undefined,
 ): Observation | undefined {
+  const reported = reportedIn(execution.result);
+  // Its duration has no start of the tool: the same action with a process of its own takes longer.
+  if (reported.hadPersistentProcess) return undefined;
+  const last = execution.attempts.at(-1);
   const ran = execution.attempts.flatMap((attempt, i) => {
     const end = endOf(attempt, execution.attempts[i + 1]);
-    return end === undefined ? [] : [{ attempt, run: asRun(attempt, end, execution) }];
+    const processMs = attempt === last ? reported.processMs : undefined;
+    return end === undefined ? [] : [{ attempt, run: asRun(attempt, end, processMs) }];
   });
-  const last = execution.attempts.at(-1);
   if (last === undefined || ran.length === 0) return undefined;
-  if (hadPersistentProcess(execution.result)) return undefined;
   const most = Math.max(...ran.map(({ run }) => run.sizeClass), greatest ?? 0);
   const bound = Math.min(most, execution.most ?? Infinity);
   const isBackground = execution.owner === backgroundOwner;
@@ -77,18 +80,12 @@ function endOf(
   }
 }
 
-function asRun(
-  attempt: Attempt,
-  end: EndedRun["end"],
-  { attempts, result }: ObservedExecution,
-): EndedRun {
-  const isLast = attempt === attempts.at(-1);
-  const measured = isLast ? processTimeIn(result) : undefined;
+function asRun(attempt: Attempt, end: EndedRun["end"], processMs: number | undefined): EndedRun {
   // A worker may report any value; no process outlives its timeout.
   const durationMs =
-    measured === undefined
+    processMs === undefined
       ? Math.max(0, attempt.durationMs)
-      : Math.min(measured, attempt.timeoutMs);
+      : Math.min(processMs, attempt.timeoutMs);
   return {
     sizeClass: attempt.sizeClass,
     end,
@@ -100,24 +97,25 @@ function asRun(
   };
 }
 
-/** Its duration has no start of the tool: the same action with a process of its own takes longer. */
-function hadPersistentProcess(result: Uint8Array | null): boolean {
-  if (result === null) return false;
-  try {
-    return persistentRequestOf(fromBinary(ActionResultSchema, result)) > 0;
-  } catch {
-    return false;
-  }
+interface Reported {
+  /** The duration of the process, without fetching inputs and uploading outputs. */
+  readonly processMs: number | undefined;
+  readonly hadPersistentProcess: boolean;
 }
 
-/** Returns the duration of the process, without fetching inputs and uploading outputs; measured by its worker. */
-function processTimeIn(result: Uint8Array | null): number | undefined {
-  if (result === null) return undefined;
+const nothingReported: Reported = { processMs: undefined, hadPersistentProcess: false };
+
+/** Returns what the worker of the last attempt measured. */
+function reportedIn(result: Uint8Array | null): Reported {
+  if (result === null) return nothingReported;
   try {
-    const { executionMetadata } = fromBinary(ActionResultSchema, result);
-    const spent = executionMetadata?.virtualExecutionDuration;
-    return spent === undefined ? undefined : Math.max(0, durationMs(spent));
+    const parsed = fromBinary(ActionResultSchema, result);
+    const spent = parsed.executionMetadata?.virtualExecutionDuration;
+    return {
+      processMs: spent === undefined ? undefined : Math.max(0, durationMs(spent)),
+      hadPersistentProcess: persistentRequestOf(parsed) > 0,
+    };
   } catch {
-    return undefined;
+    return nothingReported;
   }
 }
