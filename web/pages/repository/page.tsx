@@ -54,7 +54,7 @@ export function RepositoryPage() {
   const change = (next: RepositorySearch) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false });
   return (
-    <div className="page">
+    <div className="page wide-page">
       <h1>{name}</h1>
       <RepositoryLinks name={name} />
       <RepositorySettingsLine name={name} />

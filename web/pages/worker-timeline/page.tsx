@@ -44,7 +44,7 @@ export function WorkerTimelinePage() {
   }
   const trace = `${apiBase}${workerEndpoints.workerTrace.path}?minutes=${minutes}`;
   return (
-    <div className="page timeline-page">
+    <div className="page wide-page timeline-page">
       <h1>
         Timeline{" "}
         <span className="faint number">{numberText(timeline.runs.execution.length)} runs</span>

@@ -42,7 +42,7 @@ export function WorkersPage() {
     0,
   );
   return (
-    <div className="page">
+    <div className="page wide-page">
       <h1>
         Workers{" "}
         <span className="faint number">
