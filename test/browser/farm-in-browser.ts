@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeEach } from "vitest";
 import { FakeFarm } from "../../web/dev/fake-farm.ts";
 import { type FakeServer, startFakeServer } from "../../web/dev/fake-server.ts";
@@ -38,7 +38,7 @@ interface FarmInBrowser {
   readonly farm: FakeFarm;
   readonly server: FakeServer;
   /**
-   * Opens a new page in a separate profile. `faults` collects the errors of the page, `requests` the addresses that it
+   * Opens a new page, with nothing stored. `faults` collects the errors of the page, `requests` the addresses that it
    * requests.
    */
   readonly open: (path: string, options?: OpenOptions) => Promise<OpenedPage>;
@@ -50,8 +50,9 @@ interface FarmInBrowser {
  * If no browser is installed, the tests of the file are skipped.
  */
 export async function farmInBrowser(farm = new FakeFarm()): Promise<FarmInBrowser> {
-  const { open, server } = await pagesInBrowser((pagesDirectory) =>
-    startFakeServer(farm, { port: 0, pagesDirectory }),
+  const { open, server } = await pagesInBrowser(
+    (pagesDirectory) => startFakeServer(farm, { port: 0, pagesDirectory }),
+    { inOneProfile: true },
   );
   return { farm, server, open };
 }
@@ -61,13 +62,26 @@ interface ServesPages {
   stop(): Promise<void>;
 }
 
-/** The same with any server that serves the pages of a directory. */
+interface PagesOptions {
+  /**
+   * Whether the pages share a profile of the browser, and so its HTTP cache and the process that has compiled their
+   * scripts before. For tests that need no two users at once.
+   */
+  readonly inOneProfile?: boolean;
+}
+
+/**
+ * The same with any server that serves the pages of a directory. Each page has a profile of its own, unless they share
+ * one.
+ */
 export async function pagesInBrowser<S extends ServesPages>(
   start: (pagesDirectory: string) => Promise<S>,
+  { inOneProfile = false }: PagesOptions = {},
 ): Promise<{ readonly server: S; readonly open: FarmInBrowser["open"] }> {
   let browser: Browser | undefined;
   let server: S | undefined;
   let same: OpenedPage | undefined;
+  let shared: SharedProfile | undefined;
   afterAll(async () => {
     await browser?.close();
     await server?.stop();
@@ -75,9 +89,12 @@ export async function pagesInBrowser<S extends ServesPages>(
 
   // After a failure, too: the page of the failed try would take processor time from the next one.
   afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") same = undefined;
-    const kept = same?.page.context();
-    for (const context of browser?.contexts() ?? []) if (context !== kept) await context.close();
+    if (task.result?.state === "fail") same = shared = undefined;
+    const kept = [same?.page.context(), shared?.context];
+    for (const context of browser?.contexts() ?? []) {
+      if (!kept.includes(context)) await context.close();
+    }
+    if (shared !== undefined) await emptyProfile(shared);
   });
 
   const hasBrowser = browserNeed.missing === undefined;
@@ -85,14 +102,17 @@ export async function pagesInBrowser<S extends ServesPages>(
   // Without a browser, nothing asks for a page.
   const running = await start(hasBrowser ? await builtPages() : import.meta.dirname);
   server = running;
-  if (hasBrowser) browser = await launchChromium();
+  if (hasBrowser) browser = await launchChromium(inOneProfile ? ["--process-per-site"] : []);
 
   return {
     server: running,
     async open(path, { url = running.url, repeatsRequests = true, inSamePage = false } = {}) {
       if (browser === undefined) throw new Error(browserNeed.missing);
       const reused = inSamePage ? same : undefined;
-      const opened = reused ?? (await openPage(browser, repeatsRequests));
+      const isShared = inOneProfile && url === running.url && !inSamePage;
+      if (isShared) shared ??= await openProfile(browser, url);
+      const context = isShared ? shared?.context : undefined;
+      const opened = reused ?? (await openPage(context ?? browser, repeatsRequests));
       if (inSamePage && reused === undefined) await withoutCache(opened.page);
       if (reused !== undefined) await empty(reused);
       if (inSamePage) same = opened;
@@ -104,8 +124,33 @@ export async function pagesInBrowser<S extends ServesPages>(
 
 const viewport = { width: 1_280, height: 800 };
 
-async function openPage(browser: Browser, repeatsRequests: boolean): Promise<OpenedPage> {
-  const page = await browser.newPage({ viewport });
+/** A profile that the pages of several tests use, one after another. */
+interface SharedProfile {
+  readonly context: BrowserContext;
+  /** Without an open page of the same site, its process would end. */
+  readonly keeper: Page;
+}
+
+async function openProfile(browser: Browser, url: string): Promise<SharedProfile> {
+  const context = await browser.newContext({ viewport });
+  const keeper = await context.newPage();
+  keeper.setDefaultTimeout(pageTimeoutMs);
+  await keeper.goto(`${url}/favicon.svg`);
+  return { context, keeper };
+}
+
+/** Closes the pages of a test, and removes what they have stored. */
+async function emptyProfile({ context, keeper }: SharedProfile): Promise<void> {
+  for (const page of context.pages()) if (page !== keeper) await page.close();
+  await keeper.evaluate("localStorage.clear()");
+  await context.clearCookies();
+}
+
+async function openPage(
+  within: Browser | BrowserContext,
+  repeatsRequests: boolean,
+): Promise<OpenedPage> {
+  const page = await ("contexts" in within ? within.newPage({ viewport }) : within.newPage());
   page.setDefaultTimeout(pageTimeoutMs);
   if (!repeatsRequests) await page.addInitScript(withoutLateTimers);
   const faults: string[] = [];

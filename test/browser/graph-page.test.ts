@@ -77,6 +77,8 @@ test("after a lost connection the page shows the changes since then", async () =
   farm.add(madeUpGraph("lost", smallPlan, about));
   const { page } = await open("/graphs/lost");
   await page.getByText("live", { exact: true }).waitFor();
+  // The graph is drawn by a script of its own, which must have arrived before nothing is answered.
+  await page.getByRole("button", { name: /^install, / }).waitFor();
 
   server.refuse(true);
   server.dropStreams();

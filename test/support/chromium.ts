@@ -19,8 +19,8 @@ export const browserNeed: Need = {
   remedy: { kind: "debian", packages: ["chromium"] },
 };
 
-/** Starts Chromium without its background requests. Throws if there is no browser. */
-export function launchChromium(): Promise<Browser> {
+/** Starts Chromium without its background requests, with further arguments. Throws if there is no browser. */
+export function launchChromium(further: readonly string[] = []): Promise<Browser> {
   if (executable === undefined) {
     throw new Error("No Chromium is installed: apt-get install chromium, or set CHROME_PATH");
   }
@@ -37,6 +37,7 @@ export function launchChromium(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...further,
     ],
   });
 }
