@@ -21,11 +21,13 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const { open, server } = await pagesInBrowser((webDir) =>
-  startServer(
-    readServerConfig({ dataDir, databaseUrl, port: 0, webDir }, {}),
-    pino({ level: "silent" }),
-  ),
+const { open, server } = await pagesInBrowser(
+  (webDir) =>
+    startServer(
+      readServerConfig({ dataDir, databaseUrl, port: 0, webDir }, {}),
+      pino({ level: "silent" }),
+    ),
+  { inOneProfile: true },
 );
 
 const days = 40;

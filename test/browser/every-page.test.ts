@@ -70,7 +70,7 @@ test.each([
   "/workers",
   "/benchmarks/requests/11111111-0000-4000-8000-000000010001",
 ])("hostile names, messages and log lines are only text on %s", async (path) => {
-  const { page, faults } = await open(path, { url: hostile.url });
+  const { page, faults } = await open(path, { url: hostile.url, inSamePage: true });
   await page.setViewportSize({ width: 360, height: 800 });
 
   const { harm, isShown } = await lookForHarm(page);
@@ -78,5 +78,4 @@ test.each([
   expect(harm).toEqual([]);
   expect(isShown).toBe(true);
   expect(faults).toEqual([]);
-  await page.close();
 });
