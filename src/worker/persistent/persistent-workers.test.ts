@@ -8,9 +8,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { type Finished, Outcome, ResourceUsageSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import { type Need, skipWithout } from "../../../test/support/needs/needs.ts";
-import { readWorkerConfig } from "../config.ts";
+import { readWorkerConfig, type WorkerConfig } from "../config.ts";
+import { ExecutionPlaces } from "../execution-places.ts";
 import { FakeFarm, type FakeJob } from "../fake-farm.fixture.ts";
+import { FifoPool } from "../logs/fifo-pool.ts";
+import { openMachine } from "../machine.ts";
+import { ProcessSpawner } from "../spawned-process.ts";
 import { startWorkerOn, type Worker } from "../start-worker.ts";
+import { toolPath } from "../tool-path.ts";
 
 /**
  * A tool as a persistent worker with JSON. Its argument is a script that is run by the process itself, so that tests
@@ -58,17 +63,29 @@ beforeAll(async () => {
     persistentWorkers: 2,
   });
   worker = await startWorkerOn(farm, config, pino({ level: "silent" }));
-  const { sandbox = "", inputs = "" } = farm.registered?.facilities ?? {};
-  missing =
-    sandbox.startsWith("bubblewrap") && inputs.startsWith("overlay")
-      ? undefined
-      : `the sandbox is ${sandbox}, the inputs are ${inputs}`;
+  missing = await whyNoLaterMounts({ ...config, dataDir: join(dataDir, "probe") });
 });
 
 afterAll(async () => {
   await worker.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
+
+/** Returns why a running sandbox of this machine does not see input trees that are mounted later. */
+async function whyNoLaterMounts(config: WorkerConfig): Promise<string | undefined> {
+  const machine = await openMachine(config);
+  const pipes = new FifoPool(machine.shell, machine.runDir);
+  const spawner = new ProcessSpawner(machine, pipes, toolPath(config.path));
+  const places = new ExecutionPlaces(machine, spawner, 1);
+  const canWait = await places.opened;
+  await places.stop();
+  await pipes.close();
+  await machine.close();
+  const { sandbox, inputs } = machine.facilities;
+  return canWait && machine.inputRoots.kind === "overlay"
+    ? undefined
+    : `the sandbox is ${sandbox}, the inputs are ${inputs}`;
+}
 
 const need = (): Need => ({
   name: "sandboxes that see later mounts",
