@@ -93,6 +93,17 @@ test("after a lost connection the page shows the changes since then", async () =
   await page.close();
 });
 
+test("a graph whose drawing script did not arrive is drawn after another try", async () => {
+  farm.add(madeUpGraph("undrawn", smallPlan, about));
+  const { page } = await open("/workers");
+  await page.route("**/lay-out.worker.js", (route) => route.abort(), { times: 1 });
+
+  await page.goto(new URL("/graphs/undrawn", page.url()).href);
+
+  await page.getByRole("button", { name: /^install, / }).waitFor();
+  await page.close();
+});
+
 test("keys select, filter, and open, and the URL changes with them", async () => {
   farm.add(madeUpGraph("keys", smallPlan, about));
   farm.change("keys", { lint: { state: "failed", startedAt: now(), finishedAt: now(), runs: 1 } });

@@ -9,6 +9,8 @@ export interface DrawnGraph {
   readonly layout: Layout;
 }
 
+const retryMs = 2_000;
+
 /**
  * Returns the graph's boxes and their positions; undefined while they are computed.
  *
@@ -28,17 +30,29 @@ export function useLayout(
   const [drawn, setDrawn] = useState<DrawnGraph>();
 
   useEffect(() => {
-    const worker = new Worker(new URL("./lay-out.worker.ts", import.meta.url), { type: "module" });
-    worker.onmessage = (event: MessageEvent<Layout>) => {
-      setDrawn({ boxes, layout: event.data });
-      worker.terminate();
+    let worker: Worker | undefined;
+    let again: number | undefined;
+    const start = () => {
+      worker = new Worker(new URL("./lay-out.worker.ts", import.meta.url), { type: "module" });
+      worker.onmessage = (event: MessageEvent<Layout>) => {
+        setDrawn({ boxes, layout: event.data });
+        worker?.terminate();
+      };
+      // Its script did not arrive: the connection was lost.
+      worker.onerror = () => {
+        again = window.setTimeout(start, retryMs);
+      };
+      const drawing: Drawing = {
+        sizes: boxes.boxes.map(({ width, height }) => ({ width, height })),
+        edges: boxes.edges,
+      };
+      worker.postMessage(drawing);
     };
-    const drawing: Drawing = {
-      sizes: boxes.boxes.map(({ width, height }) => ({ width, height })),
-      edges: boxes.edges,
+    start();
+    return () => {
+      window.clearTimeout(again);
+      worker?.terminate();
     };
-    worker.postMessage(drawing);
-    return () => worker.terminate();
   }, [boxes]);
 
   return drawn;
