@@ -99,8 +99,9 @@ test("a graph whose drawing script did not arrive is drawn after another try", a
   await page.route("**/lay-out.worker.js", (route) => route.abort(), { times: 1 });
 
   await page.goto(new URL("/graphs/undrawn", page.url()).href);
-
   await page.getByRole("button", { name: /^install, / }).waitFor();
+
+  expect(await page.getByText("Laying out").count()).toBe(0);
   await page.close();
 });
 
