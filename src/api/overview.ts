@@ -38,7 +38,7 @@ export const AttentionItem = z.discriminatedUnion("kind", [
   }),
   /** A running graph with jobs that wait for a person or for a time. */
   z.object({ kind: z.literal("waiting graph"), graph: GraphSummary, jobs: Count }),
-  /** Executions with equal requirements that none of the present workers could run. `count` is at most 1,000. */
+  /** Executions with equal requirements that none of the present workers could run. */
   z.object({
     kind: z.literal("executions without a worker"),
     count: Count,

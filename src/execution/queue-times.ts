@@ -36,3 +36,6 @@ export const defaultTimes: QueueTimes = {
   hedgeEveryMs: 500,
   sweepEveryMs: 5_000,
 };
+
+/** A restarted worker is back within this time. */
+export const restartedWithinMs = 2 * 60_000;

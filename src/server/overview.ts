@@ -9,6 +9,7 @@ import { defaultProject } from "#core/default-project.ts";
 import type { Db } from "#db/db.ts";
 import { queueDepth } from "#execution/claiming/queue-depth.store.ts";
 import { unservedExecutions } from "#execution/claiming/unserved-executions.ts";
+import { restartedWithinMs } from "#execution/queue-times.ts";
 import { savingsSince } from "#granaries/granary-build.store.ts";
 import { countQuarantined } from "#granaries/quarantine.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
@@ -38,8 +39,6 @@ const failedActionsShown = 3;
 const requestsRead = 20;
 
 const unservedKindsShown = 5;
-/** A restarted worker is back within this time. */
-const workerAwayMs = 2 * 60_000;
 
 type OverviewServices = Pick<Services, "db" | "clock" | "queue" | "labTimes" | "storeStanding">;
 
@@ -183,10 +182,9 @@ async function readFarm({ db, clock, queue, labTimes, storeStanding }: OverviewS
 
 async function readUnserved(db: Db, now: Date) {
   return unservedExecutions(db, {
-    seenSince: new Date(now.getTime() - workerAwayMs),
+    seenSince: new Date(now.getTime() - restartedWithinMs),
     declared: await declaredOffers(db),
     mostKinds: unservedKindsShown,
-    mostCounted: 1_000,
   });
 }
 

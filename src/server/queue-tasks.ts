@@ -1,6 +1,7 @@
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
+import { restartedWithinMs } from "#execution/queue-times.ts";
 import { countDurations } from "#execution/sizing/expected-duration.store.ts";
 import { spillToIdleClass } from "#execution/sizing/size-class-spillover.store.ts";
 import {
@@ -19,10 +20,6 @@ import type { OperationService } from "#invocations/operation-service.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import type { PeriodicTask } from "./periodic-tasks.ts";
 
-/**
- * A restarted worker is back within this time; it is far shorter than the wait of an execution that no worker serves.
- */
-const chosenClassAwayMs = 2 * 60_000;
 const keepBackgroundRunsMs = 24 * 60 * 60 * 1_000;
 
 /** Handles jobs and executions that wait: for a worker, for a time, or for another job's result. */
@@ -68,7 +65,7 @@ export function queueTasks(parts: {
       everyMs: 10_000,
       async run() {
         // After a time without servers, workers get the full time again to reconnect.
-        const seenSince = ago(chosenClassAwayMs);
+        const seenSince = ago(restartedWithinMs);
         if (openSince > seenSince) return;
         const declared = await declaredOffers(db);
         while ((await queue.transaction((tx) => dropChosenSizes(tx, seenSince, declared))) > 0);

@@ -10,7 +10,6 @@ import { whyUnserved } from "./why-unserved.ts";
 
 /** Waiting executions with equal requirements, which none of the present workers could run. */
 export interface UnservedExecutions {
-  /** Counted up to a limit. */
   readonly count: number;
   readonly first: ExecutionId;
   /** What is missing, and what to do. */
@@ -26,10 +25,9 @@ export async function unservedExecutions(
     /** Workers that may be started. */
     readonly declared: readonly SeenOffer[];
     readonly mostKinds: number;
-    readonly mostCounted: number;
   },
 ): Promise<UnservedExecutions[]> {
-  const { seenSince, declared, mostKinds, mostCounted } = limits;
+  const { seenSince, declared, mostKinds } = limits;
   const kinds = await queuedKinds(tx);
   if (kinds.length === 0) return [];
   const offers = [...(await offersSeen(tx, seenSince)), ...declared];
@@ -38,7 +36,7 @@ export async function unservedExecutions(
   for (const kind of kinds) {
     const reason = whyUnserved(kind, offers);
     if (reason === undefined) continue;
-    const size = await sizeOfKind(tx, kind, mostCounted);
+    const size = await sizeOfKind(tx, kind);
     // Undefined: they have left the queue meanwhile.
     if (size !== undefined) unserved.push({ ...size, reason });
     if (unserved.length === mostKinds) break;

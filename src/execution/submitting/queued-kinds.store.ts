@@ -42,22 +42,17 @@ export function queuedKinds(tx: Tx): Promise<QueuedKind[]> {
 
 const KindSize = z.object({ count: z.number(), first: ExecutionId.nullable() });
 
-/** Returns how many executions of a kind wait, counted up to `most`, and one of them. */
+/** Returns how many executions of a kind wait, and one of them; undefined when none waits any more. */
 export async function sizeOfKind(
   tx: Tx,
   { requirements, sizeClass }: QueuedKind,
-  most: number,
 ): Promise<{ readonly count: number; readonly first: ExecutionId } | undefined> {
+  const isOfKind = sql`state = 'queued' and requirements = ${canonicalJson(requirements)} and size_class = ${sizeClass}`;
   const [row] = await tx.many(
     KindSize,
     sql`
-      select count(*)::integer as count, (array_agg(id))[1] as first
-      from (
-        select id from execution
-        where state = 'queued' and requirements = ${canonicalJson(requirements)}
-          and size_class = ${sizeClass}
-        order by requirements, size_class, lane, place limit ${most}
-      ) as waiting
+      select (select count(*) from execution where ${isOfKind})::integer as count,
+             (select id from execution where ${isOfKind} order by lane, place limit 1) as first
     `,
   );
   return row === undefined || row.first === null
