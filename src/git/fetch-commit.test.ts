@@ -1,4 +1,4 @@
-import { chownSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -208,6 +208,23 @@ test("an existing commit is not fetched again, and needs no network", async () =
   await mirrors.fetchCommit(asUrl, two);
 
   expect(server.requests()).toBe(after);
+});
+
+test("new objects of a local repository are copied without a search for deltas", async () => {
+  const local = testRepository(root);
+  const lines = Array.from({ length: 500 }, (_, i) => `line ${i} of many\n`).join("");
+  local.write({ "one.txt": `${lines}one\n`, "two.txt": `${lines}two\n` });
+  local.commit("Two similar files");
+  const directory = mkdtempSync(join(root, "mirrors-"));
+  await openMirrors({ git, directory, workingDirectory: root }).fetchCommit(local.path, "HEAD");
+
+  const [mirror = ""] = readdirSync(directory);
+  const bases = runPlainGit(
+    join(directory, mirror),
+    ...["cat-file", "--batch-all-objects", "--batch-check=%(deltabase)"],
+  );
+  // A commit, a tree and two files.
+  expect(bases.split("\n")).toEqual(Array(4).fill("0".repeat(40)));
 });
 
 test("several processes can fetch into one mirror at once", async () => {

@@ -57,10 +57,17 @@ const maxErrorBytes = 64 * 1024;
  * rejected. Git before 2.38 reads this setting only from a file, and no version passes another one on to the process
  * that reads a local source.
  */
-function configTextFor(directories: readonly string[]): string {
+function configTextFor(directories: readonly string[], hasLocalSource: boolean): string {
   const entries = directories.map((directory) => `\tdirectory = ${JSON.stringify(directory)}\n`);
-  return entries.length === 0 ? "" : `[safe]\n${entries.join("")}`;
+  const safe = entries.length === 0 ? "" : `[safe]\n${entries.join("")}`;
+  return safe + (hasLocalSource ? packsWithoutSearch : "");
 }
+
+/**
+ * For a fetch on one machine, it takes longer to search for deltas among new objects than to copy the objects: 780 ms
+ * of processor time for 40 files of 90 kB. Deltas that the source has are used as before.
+ */
+const packsWithoutSearch = "[pack]\n\twindow = 0\n";
 
 /**
  * Returns a function that gives the configuration file of a call, and writes it at its first use. There is one file for
@@ -71,7 +78,7 @@ function configFiles(configDirectory: string): (options: GitOptions) => string {
   return ({ directory, access }) => {
     const source = access !== undefined && isAbsolute(access.url) ? [access.url] : [];
     const named = [...(directory === undefined ? [] : [directory]), ...source];
-    const text = configTextFor(named.flatMap(trustedDirectories));
+    const text = configTextFor(named.flatMap(trustedDirectories), source.length > 0);
     const name = createHash("sha256").update(text).digest("hex").slice(0, 32);
     const file = join(configDirectory, `gitconfig-${name}`);
     if (written.has(file)) return file;
