@@ -15,7 +15,8 @@ import type { GraphId } from "./graph-id.ts";
 import { graphSummary } from "./graph-summary.store.ts";
 import { reasonColumn } from "./reason-column.store.ts";
 
-const isoTime = z.date().transform((date) => date.toISOString());
+/** A time as PostgreSQL writes it into JSON. */
+const isoTime = z.string().transform((text) => new Date(text).toISOString());
 
 const JobRow = z.object({
   name: z.string(),
@@ -73,8 +74,9 @@ async function firstOpenEdges(
  * planner's statistics were older than the graph and showed one job: 100 million rows for 10,000 jobs.
  */
 function jobRows(tx: Tx, graphId: GraphId, which: Sql): Promise<JobRow[]> {
-  return tx.many(
-    JobRow,
+  return listOf(
+    tx,
+    JobList,
     sql`
       select job.name, job.kind, job.state, job.version, job.stale, job.patch is not null as customised, job.tags, job.runs, coalesce(run.cached, false) as cached,
              coalesce(${reasonColumn}, case when job.state = 'failed' then run.message end) as reason,
@@ -97,6 +99,24 @@ async function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<Jo
   return rows.map((row) => summaryOf(row, firstOpen.get(row.name)));
 }
 
+const JobList = z.object({ list: z.array(JobRow) });
+
+/**
+ * Runs a statement that may return ten thousand rows of many columns, and has PostgreSQL write them as one JSON text:
+ * reading that takes less time than a row for each.
+ */
+async function listOf<Item>(
+  tx: Tx,
+  schema: z.ZodType<{ readonly list: Item[] }>,
+  rows: Sql,
+): Promise<Item[]> {
+  const [all] = await tx.many(
+    schema,
+    sql`select coalesce(json_agg(each), '[]') as list from (${rows}) as each`,
+  );
+  return all?.list ?? [];
+}
+
 const EdgeRow = z
   .object({
     job: z.string(),
@@ -112,10 +132,13 @@ const EdgeRow = z
     waived: by === null || reason === null || at === null ? null : { by, reason, at },
   }));
 
+const EdgeList = z.object({ list: z.array(EdgeRow) });
+
 /** Edges of a graph; `which` is a condition on `edge`. */
 export function edgesOf(tx: Tx, graphId: GraphId, which: Sql): Promise<Edge[]> {
-  return tx.many(
-    EdgeRow,
+  return listOf(
+    tx,
+    EdgeList,
     sql`
       select job, on_job as on, condition, status, waived_by as "waivedBy",
              waived_reason as "waivedReason", waived_at as "waivedAt"
