@@ -50,6 +50,8 @@ export async function plan({ jobs, graph }: Definitions, select?: string): Promi
   const inactive = inactiveJobs(wanted, graph?.inactive);
   const edges: PlannedEdge[] = [];
   for (const job of wanted.values()) {
+    const waiting = turn();
+    if (waiting !== undefined) await waiting;
     for (const [on, need] of Object.entries(needsOf(job.definition))) {
       if (!wanted.has(on)) continue;
       // An inactive optional need does not block the job until it is activated.
@@ -60,6 +62,7 @@ export async function plan({ jobs, graph }: Definitions, select?: string): Promi
   throwIfEmptyOrHuge(jobs, wanted, edges);
   // The catalog reuses known names.
   await mapInTurns(wanted.values(), ({ definition }) => digestOfDefinition(definition));
+  await turn();
   return {
     catalog: catalogOf(new Map([...wanted].map(([name, job]) => [name, job.definition]))),
     edges,

@@ -1,3 +1,4 @@
+import { turns } from "#scheduling/turns.ts";
 import type { Plan } from "../plan.ts";
 import { advanceGraph } from "./advance-graph.ts";
 import { depthsOf } from "./depths.ts";
@@ -5,12 +6,14 @@ import type { AdvancingEdge, AdvancingJob, GraphPart } from "./graph-part.ts";
 
 /** A plan's jobs and edges as they stand when nothing has run: those that wait for nothing are ready. */
 export async function beginGraph(plan: Plan): Promise<GraphPart> {
+  const turn = turns();
   const waitsFor = new Map<string, number>();
   for (const { job } of plan.edges) waitsFor.set(job, (waitsFor.get(job) ?? 0) + 1);
   const depths = depthsOf(
     plan.catalog.entries.map(({ name }) => name),
     plan.edges,
   );
+  await turn();
   const jobs = new Map(
     plan.catalog.entries.map(({ name, definition }): [string, AdvancingJob] => {
       const isInactive = plan.inactive.has(name);
@@ -33,6 +36,7 @@ export async function beginGraph(plan: Plan): Promise<GraphPart> {
       return [name, job];
     }),
   );
+  await turn();
   const edges = plan.edges.map(
     ({ job, on, condition }): AdvancingEdge => ({
       job,
@@ -44,6 +48,7 @@ export async function beginGraph(plan: Plan): Promise<GraphPart> {
       stale: false,
     }),
   );
+  await turn();
   // All other jobs keep their state until one of these ends.
   const moving = [...jobs.values()].filter((job) => job.openEdges === 0 || job.wanted === null);
   const edgesAt = new Map<"on" | "job", Map<string, AdvancingEdge[]>>();

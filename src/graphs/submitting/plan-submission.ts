@@ -1,5 +1,6 @@
 import type { RunCause } from "#api/graph.ts";
 import { type Definitions, fillTemplates } from "#definitions/fill-templates.ts";
+import { turns } from "#scheduling/turns.ts";
 import { addSubmodules, markSubmodules } from "../add-submodules.ts";
 import { beginGraph } from "../advancing/begin-graph.ts";
 import type { GraphPart } from "../advancing/graph-part.ts";
@@ -32,13 +33,16 @@ export async function planSubmission(
   submission: ResolvedSubmission,
 ): Promise<PlannedSubmission> {
   const { request, by, where, origin } = submission;
+  const turn = turns();
   const filled = await fillAndPlan(services, submission);
+  await turn();
   const { entries } = filled.plan.catalog;
   const patches = patchesAtSubmission(filled.plan.catalog, request.patches);
   holdJobsToLimits(by, "submit", where, entries);
   const patched = patches.map(({ job, entry }) => ({ name: job, definition: entry.definition }));
   holdJobsToLimits(by, "submit", where, patched);
   await holdGraphToCost(services.db, by, "submit", where, entries);
+  await turn();
   const begun = causedBy(origin.cause ?? "first", await beginGraph(filled.plan));
   return { ...submission, ...filled, patches, begun };
 }
