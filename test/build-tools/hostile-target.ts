@@ -44,10 +44,10 @@ export interface Target {
   /** The same, but returns the head and body of the response. */
   readonly http1Whole: (text: string | Uint8Array) => Promise<string>;
   /**
-   * Returns all stored data: blobs, partial uploads, and the number of rows of each table. Invocations are counted from a
-   * time on, because they are stored a moment after they were seen: those of an earlier attack may be stored later.
+   * Returns all stored data: blobs, partial uploads, and the number of rows of each table. Invocations are not counted:
+   * that a caller was seen is stored for refused calls too, a moment later.
    */
-  kept(invocationsSince: Date): Promise<readonly string[]>;
+  kept(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
@@ -57,11 +57,11 @@ interface RawOptions {
   readonly end?: boolean;
 }
 
-const counts = (since: Date) => sql`
+const counts = sql`
   select (select count(*) from action_result) as results,
     (select count(*) from cache_entry) as entries, (select count(*) from execution) as executions,
     (select count(*) from operation) as operations,
-    (select count(*) from invocation where first_seen_at >= ${since}) as invocations
+    (select count(*) from build) as builds
 `;
 const isBlobOfBytes = new RegExp(`/blobs/[0-9a-f]{2}/(?!${emptyDigest.hash}$)`);
 
@@ -87,14 +87,14 @@ export async function openTarget(farm: Pick<Farm, "url" | "dataDir">): Promise<T
     raw: (method, parts, options) => rawCall(url, method, parts, options),
     http1: async (text) => statusOf(await http1Whole(url, text)),
     http1Whole: (text) => http1Whole(url, text),
-    async kept(invocationsSince) {
+    async kept() {
       const [whole, elsewhere, halves] = await Promise.all([
         readdir(join(store, "blobs"), { recursive: true }),
         // Of named projects, of which there may be none yet. A project that was used has the blob of no bytes.
         readdir(join(store, "projects"), { recursive: true }).catch(() => []),
         readdir(join(store, "temp")),
       ]);
-      const [rows] = await db.many(Counts, counts(invocationsSince));
+      const [rows] = await db.many(Counts, counts);
       return [
         ...whole.toSorted(),
         ...elsewhere.filter((name) => isBlobOfBytes.test(name)).toSorted(),
