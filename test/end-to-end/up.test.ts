@@ -31,7 +31,7 @@ beforeAll(async () => {
   repository = await sampleRepository({ ".grange/farm.yml": definitions, words: "b\na\n" });
   green = await repository.git("rev-parse", "HEAD");
   red = await repository.commit({
-    ".grange/farm.yml": `${definitions}  bad: { commands: "exit 3", inputs: [] }\n`,
+    ".grange/farm.yml": `${definitions}  bad: { commands: "echo the reason >&2; exit 3", inputs: [] }\n`,
   });
   long = await repository.commit({
     ".grange/farm.yml": `${definitions}  long: { commands: "sleep ${longSleep}", inputs: [] }\n`,
@@ -93,13 +93,15 @@ test("up --once runs a commit successfully, and again without executing anything
   expect(await processesWith(data)).toEqual([]);
 });
 
-test("up --once ends with 1 if the graph fails", async () => {
+test("up --once ends with 1 if the graph fails, and prints the end of the failed job's log", async () => {
   const data = await dataWithDatabase("red");
 
   const ended = await runGrange([...up(data), "--once", "--rev", red]);
 
   expect(lastLine(ended)).toMatchObject({ state: "failed", jobs: 3, executed: 3, failed: 1 });
   expect(ended.code).toBe(1);
+  expect(ended.stderr).toMatch(/^--- end of the log of bad ---\n(.*\n)*the reason\n/m);
+  expect(ended.stderr).not.toContain("grange logs");
   expect(await processesWith(data)).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
 import type { JobDetail } from "#api/graph.ts";
+import { batchToShow } from "../batch-to-show.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -56,13 +57,6 @@ function printErrors(
       ? [`${job.name}, run ${number}: no line is marked as an error.`]
       : tableLines(errors.map(({ line, text }) => [String(line), printableLine(text)])),
   );
-}
-
-/** Returns the batch to show of a chunked job's latest run: the newest that failed, or else the newest. */
-function batchToShow({ chunks }: JobDetail, run: number): number | undefined {
-  if (chunks === null || chunks.run !== run) return undefined;
-  const bad = chunks.batches.find(({ outcome }) => outcome !== null && outcome !== "succeeded");
-  return (bad ?? chunks.batches[0])?.number;
 }
 
 async function printRun(session: Session, graph: string, job: string, options: LogsOptions) {

@@ -12,19 +12,27 @@ const words: Record<GraphState, readonly [text: string, colour: keyof Paint]> = 
   cancelled: ["cancelled", "yellow"],
 };
 
-/** Returns the lines at the end of a graph: its result, and the longest jobs. */
+/** Returns the lines at the end of a graph: its result, the longest jobs, and the commands that print logs of failed jobs. */
 export function closingLines(view: GraphView, ms: number, paint: Paint): string[] {
+  return [...resultLines(view, ms, paint), ...logCommands(view)];
+}
+
+/** Returns the result of a graph, and its longest jobs. */
+export function resultLines(view: GraphView, ms: number, paint: Paint): string[] {
   const [text, colour] = words[view.graph.state];
   const steps = criticalPath(view.jobs.values(), view.edges, Date.now()).filter(
     (step) => step.ms >= 1,
   );
   const path = steps.map(({ job, ms: stepMs }) => `${job} ${paint.dim(durationText(stepMs))}`);
-  const failed = [...view.jobs.values()].filter((job) => job.state === "failed");
   return [
     `${paint[colour](`Graph ${text}`)} in ${durationText(ms)}: ${totalsText(totalsOf(view))}`,
     ...(path.length > 1 ? [`Critical path: ${path.join(" → ")}`] : []),
-    ...failed
-      .slice(0, 5)
-      .map((job) => `To see the log: grange logs ${view.graph.id.slice(0, 8)} ${job.name}`),
   ];
+}
+
+function logCommands({ graph, jobs }: GraphView): string[] {
+  return [...jobs.values()]
+    .filter((job) => job.state === "failed")
+    .slice(0, 5)
+    .map((job) => `To see the log: grange logs ${graph.id.slice(0, 8)} ${job.name}`);
 }

@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api/api-client.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { closingLines } from "./closing-lines.ts";
+import { closingLines, resultLines } from "./closing-lines.ts";
 import { type GraphView, transitions, viewOf, withDelta } from "./graph-view.ts";
 import { noteMissingWorkers } from "./note-missing-workers.ts";
 import { progressBlock } from "./progress-block.ts";
@@ -13,12 +13,13 @@ const redrawMs = 200;
  * Shows a graph until it ends, or until the signal is aborted; returns its last state.
  *
  * On a terminal it is one block that is redrawn; in a pipe, a line for each change. A job that no worker can run is
- * reported with what to do.
+ * reported with what to do. At the end, `resultOnly` leaves out the commands that print logs.
  */
 export async function watchGraph(
   { api, terminal }: { readonly api: ApiClient; readonly terminal: Pick<Terminal, "notes"> },
   id: string,
   signal: AbortSignal,
+  { resultOnly = false }: { readonly resultOnly?: boolean } = {},
 ): Promise<GraphView> {
   const { notes } = terminal;
   const started = Date.now();
@@ -53,7 +54,8 @@ export async function watchGraph(
   if (view.graph.state !== "running") {
     const end = view.graph.finishedAt === null ? Date.now() : Date.parse(view.graph.finishedAt);
     const ms = Math.max(0, end - Math.min(started, Date.parse(view.graph.createdAt)));
-    for (const line of closingLines(view, ms, notes.paint)) notes.line(line);
+    const lines = resultOnly ? resultLines : closingLines;
+    for (const line of lines(view, ms, notes.paint)) notes.line(line);
   }
   return view;
 }

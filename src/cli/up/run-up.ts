@@ -8,6 +8,7 @@ import { demoProjectLine, leftOutLine } from "../demo/demo-lines.ts";
 import { type Demo, openDemo } from "../demo/open-demo.ts";
 import { setCompilerSwitch } from "../demo/set-compiler-switch.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
+import { failedLogLines } from "../progress/failed-log-lines.ts";
 import { totalsOf } from "../progress/totals.ts";
 import { watchGraph } from "../progress/watch-graph.ts";
 import type { Session } from "../session.ts";
@@ -143,8 +144,13 @@ async function runFarm(
     const submitted = await submit(api, submission);
     const graphUrl = new URL(submitted.url, farm.url).href;
     if (demo !== undefined) notes.line(`The newest commit's graph, live: ${graphUrl}`);
-    const view = await watchGraph({ api, terminal }, submitted.id, signals.asked);
+    const view = await watchGraph({ api, terminal }, submitted.id, signals.asked, {
+      resultOnly: options.once === true,
+    });
     const isOver = view.graph.state !== "running";
+    if (isOver && options.once === true) {
+      for (const line of await failedLogLines(api, view)) notes.line(line);
+    }
     if (options.json === true) {
       const { state } = view.graph;
       const seconds = (Date.now() - readyAt) / 1_000;
