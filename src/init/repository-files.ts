@@ -9,6 +9,8 @@ export interface RepositoryFiles {
   readonly submodules: readonly Submodule[];
   /** The version of the newest tag that looks like one: `1.4.0`. */
   readonly version?: string | undefined;
+  /** Its name on GitHub, `owner/name`, if a remote address tells. */
+  readonly nameOnGitHub?: string | undefined;
 }
 
 /** The files below one directory of a repository. */
@@ -80,9 +82,15 @@ const describing = [
   /^(pyproject\.toml|setup\.cfg|setup\.py|tox\.ini|pytest\.ini|requirements.*\.txt|.*requirements\.txt)$/,
 ];
 
+/** Whether a file describes an action for workflows. */
+export function isAction(path: string): boolean {
+  return /^action\.ya?ml$/.test(baseName(path));
+}
+
 /** Whether the content of a file determines how its repository is built. */
 export function describesBuild(path: string): boolean {
   if (/^\.github\/workflows\/[^/]+\.ya?ml$/.test(path)) return true;
+  if (isAction(path)) return true;
   const name = baseName(path);
   return describing.some((pattern) => pattern.test(name));
 }

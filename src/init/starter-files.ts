@@ -1,5 +1,5 @@
 import { recognise } from "./recognise.ts";
-import type { RepositoryFiles } from "./repository-files.ts";
+import { isAction, type RepositoryFiles } from "./repository-files.ts";
 import type { NeededTool, StarterJob } from "./starter-job.ts";
 import type { LeftOut } from "./workflows/convert-job.ts";
 import { convertWorkflows } from "./workflows/convert-workflows.ts";
@@ -41,7 +41,10 @@ export function starterFiles(
 ): Starter {
   const nothing = { found: [], jobs: [], tools: [], notes: [] };
   const projects = source === "workflows" ? nothing : recognise(repository, isInstalled);
-  const workflows = convertWorkflows(source === "files" ? new Map() : workflowTexts(repository));
+  const workflows = convertWorkflows(source === "files" ? new Map() : workflowTexts(repository), {
+    actions: new Map([...repository.texts].filter(([path]) => isAction(path))),
+    repository: repository.nameOnGitHub,
+  });
   const complete = (jobs: readonly StarterJob[]) =>
     withNetworkVariables(withSubmodules(jobs, repository), networkVariables);
   const workflowsAreOff = projects.jobs.length > 0 && workflows.jobs.length > 0;

@@ -23,7 +23,12 @@ export async function listRepository(root: string): Promise<RepositoryFiles> {
     const text = await readSmallFile(join(root, path));
     if (text !== undefined) texts.set(path, text);
   }
-  return { paths, texts, submodules: await submodulesOf(root), version: await newestVersion(root) };
+  const [submodules, version, nameOnGitHub] = await Promise.all([
+    submodulesOf(root),
+    newestVersion(root),
+    nameOnGitHubOf(root),
+  ]);
+  return { paths, texts, submodules, version, nameOnGitHub };
 }
 
 async function readSmallFile(path: string): Promise<string | undefined> {
@@ -63,6 +68,12 @@ async function submodulesOf(root: string): Promise<Submodule[]> {
 async function newestVersion(root: string): Promise<string | undefined> {
   const [tag = ""] = await gitLines(root, "describe", "--tags", "--abbrev=0");
   return /(\d+(?:\.\d+)+)\s*$/.exec(tag)?.[1];
+}
+
+/** Returns `owner/name` from the address of the remote `origin`: `git@github.com:owner/name.git` or https. */
+async function nameOnGitHubOf(root: string): Promise<string | undefined> {
+  const [address = ""] = await gitLines(root, "config", "--null", "--get", "remote.origin.url");
+  return /^(?:\S+[@/])?github\.com[:/]([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(address)?.[1];
 }
 
 /** Returns the NUL-separated output of Git; empty when it fails, as in a repository without a tag. */

@@ -1,16 +1,17 @@
 import { messageOf } from "#core/fault.ts";
 import type { NeededTool, StarterJob } from "../starter-job.ts";
+import { expandActions, type PlacedStep } from "./expand-actions.ts";
 import {
+  conditionHolds,
   type ExpressionContext,
   type ExpressionValue,
-  evaluateExpression,
   fillExpressions,
-  truthy,
 } from "./expression.ts";
 import { knownAction } from "./known-actions.ts";
 import type { Combination } from "./matrix.ts";
-import { stepCommands } from "./step-commands.ts";
+import { namesHandedOn, stepCommands } from "./step-commands.ts";
 import type { Step, Workflow, WorkflowJob } from "./workflow-file.ts";
+import type { WorkflowNote } from "./workflow-notes.ts";
 
 /** A part of a job, or a whole job, that was left out: its place, and the reason. */
 export interface LeftOut {
@@ -24,15 +25,24 @@ export type ConvertedJob =
       /** Without its name and needs. */
       readonly job: Omit<StarterJob, "name" | "needs">;
       readonly tools: readonly NeededTool[];
-      readonly notes: readonly string[];
+      readonly notes: readonly WorkflowNote[];
       readonly leftOut: readonly LeftOut[];
     }
   /** The workflow would not run this job here. */
-  | { readonly kind: "skipped" }
+  | { readonly kind: "skipped"; readonly reason: string }
   | { readonly kind: "impossible"; readonly reason: string };
+
+/** What the repository of a workflow has besides it. */
+export interface Surroundings {
+  /** The texts of the actions in the repository, by their path: `.github/actions/setup/action.yml`. */
+  readonly actions: ReadonlyMap<string, string>;
+  /** Its name on GitHub, `owner/name`, if its remote address tells. */
+  readonly repository?: string | undefined;
+}
 
 interface JobInWorkflow {
   readonly workflow: Workflow;
+  readonly surroundings: Surroundings;
   readonly event: string;
   readonly job: WorkflowJob;
   readonly combination: Combination;
@@ -50,9 +60,14 @@ export function convertJob(given: JobInWorkflow): ConvertedJob {
   }
   const bare = contextOf(given, {});
   try {
-    if (job.if !== undefined && !holds(job.if, bare)) return { kind: "skipped" };
+    if (job.if !== undefined && !conditionHolds(job.if, bare)) {
+      const reason = `its condition does not hold for a commit: ${job.if.trim().slice(0, 100)}`;
+      return { kind: "skipped", reason };
+    }
     const labels = runsOn(job["runs-on"], bare);
-    if (labels.some((label) => /^(windows|macos)/i.test(label))) return { kind: "skipped" };
+    const foreign = labels.find((label) => /^(windows|macos)/i.test(label));
+    if (foreign !== undefined)
+      return { kind: "skipped", reason: `it runs on ${foreign}, and jobs run on Linux` };
     if (labels.includes("self-hosted"))
       return impossible("it runs on machines of its own (self-hosted)");
   } catch (reason) {
@@ -65,21 +80,25 @@ export function convertJob(given: JobInWorkflow): ConvertedJob {
 }
 
 function convertSteps(
-  { workflow, job }: JobInWorkflow,
+  { workflow, job, surroundings }: JobInWorkflow,
   context: ExpressionContext,
   environment: Readonly<Record<string, string>>,
   leftOutBefore: readonly LeftOut[],
 ): ConvertedJob {
   const commands: string[] = [];
   const tools: NeededTool[] = [];
-  const notes: string[] = [];
+  const notes: WorkflowNote[] = [];
   const leftOut: LeftOut[] = [...leftOutBefore];
   const defaults = { ...workflow.defaults?.run, ...job.defaults?.run };
-  const lastRun = job.steps.findLastIndex(({ run }) => run !== undefined);
+  const steps = withoutHandedOn(expandActions(job.steps, context, surroundings.actions));
+  const lastRun = steps.findLastIndex(({ step }) => step.run !== undefined);
   let ran = 0;
-  for (const [index, step] of job.steps.entries()) {
-    const where = `step ${index + 1}${step.name === undefined ? "" : ` (${step.name.slice(0, 60)})`}`;
-    const outcome = convertStep(step, context, defaults);
+  for (const [index, placed] of steps.entries()) {
+    const { step, where, problem } = placed;
+    const outcome: StepOutcome =
+      problem === undefined
+        ? convertStep(step, placed.context, placed.isOfAction ? {} : defaults)
+        : { kind: "impossible", reason: problem };
     notes.push(...(outcome.notes ?? []));
     if (outcome.kind === "commands") {
       commands.push(...outcome.commands);
@@ -112,7 +131,19 @@ function convertSteps(
   };
 }
 
-type StepOutcome = { readonly notes?: readonly string[] } & (
+/** Variables that a step hands to later steps have no known value in expressions. */
+function withoutHandedOn(steps: readonly PlacedStep[]): PlacedStep[] {
+  const names = new Set(
+    steps.flatMap(({ step }) => namesHandedOn(step.run ?? "").map((name) => `env.${name}`)),
+  );
+  if (names.size === 0) return [...steps];
+  return steps.map((placed) => ({
+    ...placed,
+    context: new Map([...placed.context].filter(([name]) => !names.has(name))),
+  }));
+}
+
+type StepOutcome = { readonly notes?: readonly WorkflowNote[] } & (
   | {
       readonly kind: "commands";
       readonly commands: readonly string[];
@@ -132,7 +163,7 @@ function convertStep(
   },
 ): StepOutcome {
   try {
-    if (step.if !== undefined && !holds(step.if, context))
+    if (step.if !== undefined && !conditionHolds(step.if, context))
       return { kind: "commands", commands: [] };
     const environment = fillAll(step.env ?? {}, context);
     if (step.uses !== undefined) return convertAction(step.uses, step.with ?? {}, context);
@@ -158,8 +189,11 @@ function convertAction(
   const inputs = fillWhatIsKnown(written, context);
   const action = knownAction(uses, inputs);
   if (action === undefined) {
-    const what = uses.startsWith("./") ? "is an action of this repository" : "is not known";
-    return { kind: "impossible", reason: `${uses} ${what}; put its commands in its place` };
+    const isHere = uses.startsWith("./") || uses.startsWith("$/");
+    const reason = isHere
+      ? `${uses} is not in this repository: it has no action.yml there`
+      : `${uses} is not known; put its commands in its place`;
+    return { kind: "impossible", reason };
   }
   if (uses.startsWith("actions/checkout")) {
     if (inputs["repository"] !== undefined)
@@ -191,6 +225,12 @@ function preludeOf(commands: readonly string[]): string[] {
   const prelude: string[] = [];
   const paths: string[] = [];
   if (/GITHUB_WORKSPACE/.test(text)) prelude.push('export GITHUB_WORKSPACE="$PWD"');
+  if (/GITHUB_(ENV|PATH)\b/.test(text)) {
+    prelude.push(
+      'export GITHUB_ENV="$TMPDIR/github-env" GITHUB_PATH="$TMPDIR/github-path"',
+      ': > "$GITHUB_ENV"; : > "$GITHUB_PATH"',
+    );
+  }
   if (/GITHUB_(STEP_SUMMARY|OUTPUT)/.test(text)) {
     prelude.push('export GITHUB_STEP_SUMMARY="$TMPDIR/summary" GITHUB_OUTPUT="$TMPDIR/output"');
   }
@@ -218,12 +258,18 @@ function preludeOf(commands: readonly string[]): string[] {
 }
 
 function contextOf(
-  { event, combination }: JobInWorkflow,
+  { event, combination, surroundings: { repository } }: JobInWorkflow,
   environment: Readonly<Record<string, string>>,
 ): ExpressionContext {
   return new Map<string, ExpressionValue>([
     ["github.event_name", event],
     ["github.workspace", "$GITHUB_WORKSPACE"],
+    ...(repository === undefined
+      ? []
+      : ([
+          ["github.repository", repository],
+          ["github.repository_owner", repository.split("/")[0] ?? ""],
+        ] as const)),
     ["runner.os", "Linux"],
     ["runner.arch", "X64"],
     ...[...combination].map(([name, value]) => [`matrix.${name}`, value] as const),
@@ -262,11 +308,6 @@ function fillWhatIsKnown(
   context: ExpressionContext,
 ): Record<string, string> {
   return jobEnvironment(written, context).environment;
-}
-
-function holds(condition: string, context: ExpressionContext): boolean {
-  const bare = /^\s*\$\{\{([\s\S]*)\}\}\s*$/.exec(condition)?.[1] ?? condition;
-  return truthy(evaluateExpression(bare, context));
 }
 
 function runsOn(written: unknown, context: ExpressionContext): string[] {

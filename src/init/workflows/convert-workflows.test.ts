@@ -1,3 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { convertWorkflows } from "./convert-workflows.ts";
 
@@ -102,10 +106,22 @@ test.each([
   ["sudo", "", "      - run: sudo ./setup\n      - run: make\n", "uses sudo"],
   ["the history of Git", "", "      - run: git describe\n", "history of Git"],
   [
-    "variables for later steps",
+    "a variable of several lines for later steps",
     "",
-    "      - run: echo A=1 >> $GITHUB_ENV\n      - run: make\n",
+    "      - run: echo 'A<<END' >> $GITHUB_ENV\n      - run: make\n",
     "GITHUB_ENV",
+  ],
+  [
+    "an expression about a variable that a step hands on",
+    "    env: { A: 0 }\n",
+    "      - run: echo A=1 >> $GITHUB_ENV\n      - run: make ${{ env.A }}\n      - run: make test\n",
+    "needs env.A",
+  ],
+  [
+    "an action that is not in the repository",
+    "",
+    "      - uses: ./.github/actions/setup\n      - run: make\n",
+    "it has no action.yml there",
   ],
   [
     "a computed matrix",
@@ -125,6 +141,98 @@ test.each([
 
   expect(converted.jobs).toEqual([]);
   expect(converted.leftOut.map((each) => each.reason).join()).toContain(reason);
+});
+
+test("later steps get the variables and directories that a step hands on", () => {
+  const commands = commandsOf(
+    ofSteps(
+      "      - run: |\n          printf 'A=x y\\n\\nB=2' >> $GITHUB_ENV\n          echo /opt/tool >> $GITHUB_PATH\n      - run: echo \"$A $B ${PATH%%:*}\"\n",
+    ),
+  );
+
+  const script = (commands ?? []).join("\n");
+  const directory = mkdtempSync(join(tmpdir(), "grange-handed-on-"));
+  try {
+    const env = { PATH: "/usr/bin:/bin", TMPDIR: directory };
+    const output = execFileSync("/bin/sh", ["-e", "-c", script], { env, encoding: "utf8" });
+    expect(output).toBe("x y 2 /opt/tool\n");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+const setup =
+  "inputs: { level: { default: low }, part: {} }\nruns:\n  using: composite\n  steps:\n" +
+  "    - uses: actions/setup-node@v4\n    - run: ./prepare ${{ inputs.level }} ${{ inputs.part }}\n      shell: bash\n" +
+  "    - if: inputs.level == 'high'\n      uses: some/thing@v1\n";
+
+test.each([
+  ["./.github/actions/setup", "", ["bash -e -o pipefail -c './prepare low all'", "make"], []],
+  [
+    "$/.github/actions/setup",
+    ", level: high",
+    undefined,
+    [
+      "step 1, $/.github/actions/setup, step 3: some/thing@v1 is not known; put its commands in its place",
+    ],
+  ],
+])(
+  "the steps of an action of the repository take the place of %s%s",
+  (uses, level, commands, reasons) => {
+    const text = `on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: ${uses}\n        with: { part: all${level} }\n      - run: make\n`;
+    const actions = new Map([[".github/actions/setup/action.yml", setup]]);
+
+    const converted = convertWorkflows(new Map([["ci.yml", text]]), { actions });
+
+    expect(commandsOf(converted)).toEqual(commands);
+    expect(converted.leftOut.map(({ reason }) => reason)).toEqual(reasons);
+  },
+);
+
+test.each([
+  ["once", 1, "calls more than 10 actions"],
+  ["twice", 2, "its actions have more than 500 steps"],
+])("an action that calls itself %s is listed with the reason", (_, times, reason) => {
+  const uses = "./.github/actions/setup";
+  const calls = Array.from({ length: times }, () => `{ uses: ${uses} }`).join(", ");
+  const action = `runs: { using: composite, steps: [${calls}] }`;
+  const actions = new Map([[".github/actions/setup/action.yml", action]]);
+  const text = `on: push\njobs: { a: { steps: [{ uses: ${uses} }, { run: make }] } }`;
+
+  const converted = convertWorkflows(new Map([["ci.yml", text]]), { actions });
+
+  expect(converted.jobs).toEqual([]);
+  expect(converted.leftOut[0]?.reason).toContain(reason);
+});
+
+test("a condition about the repository's name holds in that repository", () => {
+  const text =
+    "on: push\njobs: { a: { if: github.repository_owner == 'me', steps: [{ run: make }] } }\n";
+  const convertIn = (repository: string) =>
+    convertWorkflows(new Map([["ci.yml", text]]), { actions: new Map(), repository });
+
+  expect(convertIn("me/tool").jobs.map(({ name }) => name)).toEqual(["ci/a"]);
+  expect(convertIn("you/tool").leftOut.map(({ reason }) => reason)).toEqual([
+    "its condition does not hold for a commit: github.repository_owner == 'me'",
+  ]);
+});
+
+test("notes about the same thing are one line", () => {
+  const job = (name: string, version: number) =>
+    `  ${name}:\n    steps:\n      - uses: actions/setup-node@v4\n        with: { node-version: ${version} }\n      - run: sudo apt-get install -y lib${name}-dev shared-dev\n      - run: make\n`;
+  const text = `on: push\njobs:\n${job("a", 20)}${job("b", 22)}`;
+
+  expect(
+    convertWorkflows(
+      new Map([
+        ["a.yml", text],
+        ["b.yml", text],
+      ]),
+    ).notes,
+  ).toEqual([
+    "a.yml, b.yml: jobs use the worker's node, whatever version the workflow names (20, 22)",
+    "a.yml, b.yml: install on the workers: liba-dev shared-dev libb-dev",
+  ]);
 });
 
 test("a reusable workflow that is called is listed", () => {

@@ -1,9 +1,10 @@
 import { baseName } from "../repository-files.ts";
 import type { NeededTool, StarterJob } from "../starter-job.ts";
-import { type ConvertedJob, convertJob, type LeftOut } from "./convert-job.ts";
+import { type ConvertedJob, convertJob, type LeftOut, type Surroundings } from "./convert-job.ts";
 import type { ExpressionValue } from "./expression.ts";
 import { type Combination, combinationsOf } from "./matrix.ts";
-import { eventsOf, readWorkflow, type Workflow, type WorkflowJob } from "./workflow-file.ts";
+import { eventsOf, readWorkflow, type Workflow } from "./workflow-file.ts";
+import { noteLines, type WorkflowNote } from "./workflow-notes.ts";
 
 interface ConvertedWorkflows {
   /** For people: `ci.yml: 3 of 4 jobs`. */
@@ -16,6 +17,10 @@ interface ConvertedWorkflows {
   readonly notes: readonly string[];
 }
 
+interface ConvertedFile extends Omit<ConvertedWorkflows, "notes"> {
+  readonly notes: readonly { readonly file: string; readonly note: WorkflowNote }[];
+}
+
 /** The events for which a farm creates a graph, the usual one first. */
 const events = ["push", "pull_request", "pull_request_target", "merge_group"];
 
@@ -23,20 +28,23 @@ const events = ["push", "pull_request", "pull_request_target", "merge_group"];
  * Converts the files of .github/workflows, by path, into jobs; and lists the parts that it cannot convert, with the
  * reasons.
  */
-export function convertWorkflows(texts: ReadonlyMap<string, string>): ConvertedWorkflows {
-  const parts = [...texts].map(([path, text]) => convertFile(baseName(path), text));
+export function convertWorkflows(
+  texts: ReadonlyMap<string, string>,
+  surroundings: Surroundings = { actions: new Map() },
+): ConvertedWorkflows {
+  const parts = [...texts].map(([path, text]) => convertFile(baseName(path), text, surroundings));
   const tools = new Map(parts.flatMap((part) => part.tools).map((tool) => [tool.program, tool]));
   return {
     found: parts.flatMap((part) => part.found),
     jobs: parts.flatMap((part) => part.jobs),
     tools: [...tools.values()],
     leftOut: parts.flatMap((part) => part.leftOut),
-    notes: [...new Set(parts.flatMap((part) => part.notes))],
+    notes: noteLines(parts.flatMap((part) => part.notes)),
   };
 }
 
-function convertFile(file: string, text: string): ConvertedWorkflows {
-  const nothing = (reason: string): ConvertedWorkflows => ({
+function convertFile(file: string, text: string, surroundings: Surroundings): ConvertedFile {
+  const nothing = (reason: string): ConvertedFile => ({
     found: [`${file}: no job`],
     jobs: [],
     tools: [],
@@ -50,7 +58,7 @@ function convertFile(file: string, text: string): ConvertedWorkflows {
   const event = events.find((each) => started.includes(each));
   if (event === undefined)
     return nothing(`it runs on ${started.join(", ") || "no event"}, not on commits`);
-  return convertWorkflow(file, workflow, event);
+  return convertWorkflow(file, workflow, event, surroundings);
 }
 
 interface NamedJobs {
@@ -58,12 +66,17 @@ interface NamedJobs {
   readonly names: readonly string[];
 }
 
-function convertWorkflow(file: string, workflow: Workflow, event: string): ConvertedWorkflows {
+function convertWorkflow(
+  file: string,
+  workflow: Workflow,
+  event: string,
+  surroundings: Surroundings,
+): ConvertedFile {
   const group = file.replace(/\.ya?ml$/, "").replace(/[^A-Za-z0-9._-]/g, "-");
   const jobs: StarterJob[] = [];
   const named: NamedJobs[] = [];
   const tools: NeededTool[] = [];
-  const notes: string[] = [];
+  const notes: { file: string; note: WorkflowNote }[] = [];
   const leftOut: LeftOut[] = [];
   const ids = Object.keys(workflow.jobs);
   const used = new Set<string>();
@@ -77,14 +90,16 @@ function convertWorkflow(file: string, workflow: Workflow, event: string): Conve
       });
       continue;
     }
-    const { variants, reasons } = variantsOf(workflow, event, job, combinations);
+    const { variants, reasons } = variantsOf(combinations, (combination) =>
+      convertJob({ workflow, surroundings, event, job, combination }),
+    );
     for (const reason of reasons) leftOut.push({ where, reason });
     const names = variants.map(({ label }) => freshName(`${group}/${id}${label}`, used));
     named.push({ id, names });
     variants.forEach(({ converted }, index) => {
       jobs.push({ ...converted.job, name: names[index] ?? id, needs: job.needs ?? [] });
       tools.push(...converted.tools);
-      notes.push(...converted.notes.map((note) => `${file}: ${note}`));
+      notes.push(...converted.notes.map((note) => ({ file, note })));
     });
     const [first] = variants;
     leftOut.push(
@@ -115,26 +130,22 @@ interface Variant {
  * A matrix of versions that only setup actions read gives the same job each time: the worker has one version.
  */
 function variantsOf(
-  workflow: Workflow,
-  event: string,
-  job: WorkflowJob,
   combinations: readonly Combination[],
+  convert: (combination: Combination) => ConvertedJob,
 ): { variants: Variant[]; reasons: string[] } {
   const reasons = new Set<string>();
   const distinct = new Map<string, { combination: Combination; converted: Variant["converted"] }>();
-  let skipped = 0;
+  const skipped: string[] = [];
   for (const combination of combinations) {
-    const converted = convertJob({ workflow, event, job, combination });
+    const converted = convert(combination);
     if (converted.kind === "impossible") reasons.add(converted.reason);
-    else if (converted.kind === "skipped") skipped++;
+    else if (converted.kind === "skipped") skipped.push(converted.reason);
     else {
       const key = JSON.stringify(converted.job);
       if (!distinct.has(key)) distinct.set(key, { combination, converted });
     }
   }
-  if (skipped === combinations.length) {
-    reasons.add("it does not run on Linux, or its condition does not hold for a commit");
-  }
+  if (skipped.length === combinations.length) for (const reason of skipped) reasons.add(reason);
   const all = [...distinct.values()];
   const differing = [...new Set(all.flatMap(({ combination }) => [...combination.keys()]))].filter(
     (name) => new Set(all.map(({ combination }) => combination.get(name))).size > 1,

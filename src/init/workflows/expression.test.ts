@@ -5,6 +5,7 @@ const context = new Map<string, string | number | boolean>([
   ["github.event_name", "push"],
   ["runner.os", "Linux"],
   ["matrix.node", 20],
+  ["matrix.config.os", "linux"],
 ]);
 
 test.each([
@@ -20,6 +21,10 @@ test.each([
   ["'it''s'", "it's"],
   ["false && secrets.TOKEN", false],
   ["secrets.TOKEN == '' || true", true],
+  ["matrix.extra || 'none'", "none"],
+  ["inputs.debug == true", false],
+  ["github.event.inputs.level == ''", true],
+  ["format('py{0}-{{{1}}}', matrix.node, runner.os)", "py20-{Linux}"],
 ])("%s is %s", (text, value) => {
   expect(evaluateExpression(text, context)).toBe(value);
 });
@@ -28,6 +33,8 @@ test.each([
   ["secrets.TOKEN", /needs secrets.TOKEN/],
   ["github.ref == 'refs/heads/main'", /needs github.ref/],
   ["hashFiles('**/lock')", /calls hashFiles\(\)/],
+  ["matrix.config", /needs matrix.config/],
+  ["matrix.NODE", /needs matrix.NODE/],
   ["(true", /lacks a closing bracket/],
   ["a ? b : c", /cannot be read/],
   ["true true", /unexpected true/],

@@ -72,11 +72,14 @@ export function evaluateExpression(text: string, context: ExpressionContext): Ex
   function valueOf(name: string): ExpressionValue {
     const value = context.get(name);
     if (value !== undefined) return value;
+    if (isAbsent(name, context)) return null;
     throw notKnown(text, `needs ${name}`);
   }
   function call(name: string, args: readonly ExpressionValue[]): ExpressionValue {
     const [a = "", b = ""] = args.map((arg) => String(arg ?? "").toLowerCase());
     switch (name) {
+      case "format":
+        return formatted(args.map((arg) => String(arg ?? "")));
       case "always":
       case "success":
         return true;
@@ -99,6 +102,24 @@ export function evaluateExpression(text: string, context: ExpressionContext): Ex
   return term();
 }
 
+/**
+ * Whether a name has no value in any run that a commit starts: GitHub then takes null. A value of the matrix that other
+ * combinations have, or an input of a run that a person starts.
+ */
+function isAbsent(name: string, context: ExpressionContext): boolean {
+  if (!/^(matrix|inputs|github\.event\.inputs)(\.[\w-]+)+$/.test(name)) return false;
+  // GitHub does not distinguish upper and lower case in names, and `matrix.config` may be a map or a list.
+  const wanted = name.toLowerCase();
+  return ![...context.keys()].some((key) => `${key.toLowerCase()}.`.startsWith(`${wanted}.`));
+}
+
+/** Fills `{0}` and further places of a text, as GitHub's `format` does; `{{` is a brace. */
+function formatted([text = "", ...values]: readonly string[]): string {
+  return text.replace(/\{\{|\}\}|\{(\d+)\}/g, (found, place: string | undefined) =>
+    place === undefined ? found.slice(1) : (values[Number(place)] ?? ""),
+  );
+}
+
 /** Replaces each `${{ expression }}` of a text by its value. Throws as `evaluateExpression` does. */
 export function fillExpressions(text: string, context: ExpressionContext): string {
   return text.replace(/\$\{\{([\s\S]*?)\}\}/g, (_, expression: string) =>
@@ -106,7 +127,13 @@ export function fillExpressions(text: string, context: ExpressionContext): strin
   );
 }
 
-export function truthy(value: ExpressionValue): boolean {
+/** Whether the condition of a job or a step holds; its `${{ }}` may be left out. */
+export function conditionHolds(condition: string, context: ExpressionContext): boolean {
+  const bare = /^\s*\$\{\{([\s\S]*)\}\}\s*$/.exec(condition)?.[1] ?? condition;
+  return truthy(evaluateExpression(bare, context));
+}
+
+function truthy(value: ExpressionValue): boolean {
   return value !== false && value !== null && value !== "" && value !== 0;
 }
 

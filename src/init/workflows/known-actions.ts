@@ -1,15 +1,16 @@
 import type { NeededTool } from "../starter-job.ts";
+import type { WorkflowNote } from "./workflow-notes.ts";
 
 /** The replacement of a step that uses an action. */
 type KnownAction =
   /** The farm does this itself. */
-  | { readonly kind: "done"; readonly note?: string }
+  | { readonly kind: "done" }
   /** The action installs a program; jobs use the worker's program, or the commands install it. */
   | {
       readonly kind: "setup";
       readonly tool?: NeededTool;
       readonly commands?: readonly string[];
-      readonly note: string;
+      readonly note: WorkflowNote;
     }
   /** The job does not need it for its work. */
   | { readonly kind: "optional"; readonly note: string };
@@ -19,11 +20,10 @@ type Inputs = Readonly<Record<string, string>>;
 const prefix = "$PWD/.grange-tools";
 
 function ownProgram(program: string, debianPackage: string, version?: string): KnownAction {
-  const wanted = version === undefined ? "" : `, whatever version the workflow names (${version})`;
   return {
     kind: "setup",
     tool: { program, package: debianPackage },
-    note: `jobs use the worker's ${program}${wanted}`,
+    note: { kind: "own-program", program, version },
   };
 }
 
@@ -57,18 +57,18 @@ const actions: readonly [RegExp, (inputs: Inputs) => KnownAction][] = [
         `npm install --global --no-audit --no-fund --prefix "${prefix}" pnpm@${version ?? "10"}`,
         `export PATH="${prefix}/bin:$PATH"`,
       ],
-      note: "pnpm is installed by npm for each job",
+      note: { kind: "text", text: "pnpm is installed by npm for each job" },
     }),
   ],
   [
-    /^astral-sh\/setup-uv$/,
+    /^(astral-sh\/setup-uv|hynek\/setup-cached-uv)$/,
     () => ({
       kind: "setup",
       tool: { program: "python3", package: "python3-venv" },
       commands: [
         'command -v uv || { python3 -m venv "$TMPDIR/uv"; "$TMPDIR/uv/bin/pip" install --quiet uv; export PATH="$TMPDIR/uv/bin:$PATH"; }',
       ],
-      note: "uv is installed by pip where the worker has none",
+      note: { kind: "text", text: "uv is installed by pip where the worker has none" },
     }),
   ],
   [

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import type { ExpressionValue } from "./expression.ts";
 
-/** One job of a matrix: the value of `matrix.NAME`, by NAME. Values that are maps have entries such as `config.os`. */
+/**
+ * One job of a matrix: the value of `matrix.NAME`, by NAME. Values that are maps have entries such as `config.os`; lists
+ * have one that no expression can name, because a list is not the same as no value.
+ */
 export type Combination = ReadonlyMap<string, ExpressionValue>;
 
 /** More jobs would not be a useful start. */
@@ -52,7 +55,8 @@ function agrees(
 function flatten(product: Readonly<Record<string, unknown>>): Combination {
   const flat = new Map<string, ExpressionValue>();
   const add = (name: string, value: unknown) => {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    if (Array.isArray(value)) flat.set(`${name}.[]`, null);
+    else if (typeof value === "object" && value !== null) {
       for (const [key, inner] of Object.entries(value)) add(`${name}.${key}`, inner);
     } else if (value === null || typeof value === "number" || typeof value === "boolean") {
       flat.set(name, value);

@@ -1,11 +1,12 @@
 import { readableShellWord, shellWord } from "#core/shell-word.ts";
+import type { WorkflowNote } from "./workflow-notes.ts";
 
 /** The commands of a step's script in a job. */
 type StepCommands =
   | {
       readonly kind: "commands";
       readonly commands: readonly string[];
-      readonly notes: readonly string[];
+      readonly notes: readonly WorkflowNote[];
     }
   | { readonly kind: "impossible"; readonly reason: string };
 
@@ -32,6 +33,7 @@ export function stepCommands({
   if (script === "") return { kind: "commands", commands: [], notes };
   const reason = whyImpossible(script, shell);
   if (reason !== undefined) return { kind: "impossible", reason };
+  const after = handedOn(script);
   const variables = Object.entries(environment).map(
     ([name, value]) => `${name}=${readableShellWord(value)}`,
   );
@@ -42,10 +44,13 @@ export function stepCommands({
   if (isPlain && directory === undefined) {
     return {
       kind: "commands",
-      commands: script
-        .split("\n")
-        .filter(hasCommand)
-        .map((line) => line.trim()),
+      commands: [
+        ...script
+          .split("\n")
+          .filter(hasCommand)
+          .map((line) => line.trim()),
+        ...after,
+      ],
       notes,
     };
   }
@@ -62,9 +67,28 @@ export function stepCommands({
     directory === undefined ? wrapped : `(cd ${readableShellWord(directory)} && ${wrapped})`;
   return {
     kind: "commands",
-    commands: [mayFail ? `${placed} || echo "This step failed; the workflow goes on."` : placed],
+    commands: [
+      mayFail ? `${placed} || echo "This step failed; the workflow goes on."` : placed,
+      ...after,
+    ],
     notes,
   };
+}
+
+/** Returns the commands that read the variables and directories that a step hands to the steps after it. */
+function handedOn(script: string): string[] {
+  const each = (file: string, command: string) =>
+    `while IFS= read -r line || [ -n "$line" ]; do [ -z "$line" ] || ${command}; done < "$${file}"; : > "$${file}"`;
+  return [
+    ...(/GITHUB_ENV\b/.test(script) ? [each("GITHUB_ENV", 'export "$line"')] : []),
+    ...(/GITHUB_PATH\b/.test(script) ? [each("GITHUB_PATH", 'PATH="$line:$PATH"')] : []),
+  ];
+}
+
+/** Returns the names of variables that a script may hand to later steps. Their values are known only when it runs. */
+export function namesHandedOn(script: string): string[] {
+  if (!/GITHUB_ENV\b/.test(script)) return [];
+  return [...script.matchAll(/\b([A-Za-z_]\w*)=/g)].map((match) => match[1] ?? "");
 }
 
 function bashOf(shell: string | undefined): string {
@@ -77,8 +101,8 @@ function whyImpossible(script: string, shell: string | undefined): string | unde
   if (shell !== undefined && !shells.test(shell)) return `its shell is ${shell}`;
   if (/(^|[\s;&|(])sudo\s/.test(script)) return "it uses sudo; jobs are not root";
   if (/(^|[\s;&|(])(docker|docker-compose|podman)\s/.test(script)) return "it runs containers";
-  if (/GITHUB_(ENV|PATH)\b/.test(script))
-    return "it hands variables to later steps by a file ($GITHUB_ENV, $GITHUB_PATH)";
+  if (/GITHUB_ENV\b/.test(script) && /\w<</.test(script))
+    return "it hands a variable of several lines to later steps ($GITHUB_ENV)";
   if (/\bgit (describe|log|fetch|tag|push|rev-list|merge-base|pull|submodule)\b/.test(script))
     return "it needs the history of Git; a job gets the files alone";
   return undefined;
@@ -115,9 +139,9 @@ function hasEvenQuotes(text: string): boolean {
  * Leaves out commands that install programs for the whole machine: a job cannot do that, and its worker may already
  * have them.
  */
-function withoutInstallations(text: string): { lines: string[]; notes: string[] } {
+function withoutInstallations(text: string): { lines: string[]; notes: WorkflowNote[] } {
   const joined = text.replace(/\\\n\s*/g, " ").split("\n");
-  const notes: string[] = [];
+  const notes: WorkflowNote[] = [];
   const changed = joined.flatMap((line) => {
     const apt =
       /^\s*(?:sudo\s+)?(?:[A-Z_]+=\S+\s+)*apt(?:-get)?\s+(?:-\S+\s+)*(update|upgrade|install)\b(.*)$/.exec(
@@ -130,11 +154,12 @@ function withoutInstallations(text: string): { lines: string[]; notes: string[] 
       const packages = (rest ?? "")
         .split(/\s+/)
         .filter((word) => /^[a-z0-9][a-z0-9.+:-]+$/.test(word));
-      if (packages.length > 0) notes.push(`install on the workers: ${packages.join(" ")}`);
+      if (packages.length > 0) notes.push({ kind: "packages", names: packages });
       return [];
     }
     if (/^\s*rustup\s/.test(line)) {
-      notes.push(`left out: ${line.trim()} (jobs use the worker's toolchain)`);
+      const text = `left out: ${line.trim()} (jobs use the worker's toolchain)`;
+      notes.push({ kind: "text", text });
       return [];
     }
     return [

@@ -9,7 +9,8 @@ const maxAliasCount = 100;
 /** Workflows nest maps and lists about ten deep. */
 const maxDepth = 64;
 
-const Scalar = z
+/** A value that YAML may write with or without quotes. */
+export const Scalar = z
   .union([z.string(), z.number(), z.boolean(), z.null().transform(() => "")])
   .transform(String);
 const Variables = z.record(z.string(), Scalar).optional();
@@ -23,7 +24,7 @@ const Defaults = z
   })
   .optional();
 
-const Step = z.object({
+export const Step = z.object({
   name: z.string().optional(),
   id: z.string().optional(),
   if: Scalar.optional(),
@@ -62,6 +63,12 @@ export type Workflow = z.output<typeof Workflow>;
 
 /** Reads one file of .github/workflows; the problem is a sentence for people. */
 export function readWorkflow(text: string): { workflow: Workflow } | { problem: string } {
+  const read = readYaml(text, Workflow);
+  return "problem" in read ? read : { workflow: read.value };
+}
+
+/** Reads a file that the repository's authors wrote, within limits; the problem is a sentence for people. */
+export function readYaml<T>(text: string, form: z.ZodType<T>): { value: T } | { problem: string } {
   if (text.length > maxCharacters) return { problem: `is larger than ${maxCharacters} characters` };
   let value: unknown;
   try {
@@ -72,8 +79,8 @@ export function readWorkflow(text: string): { workflow: Workflow } | { problem: 
   } catch (reason) {
     return { problem: `is no YAML that can be read: ${messageOf(reason).split("\n")[0]}` };
   }
-  const parsed = Workflow.safeParse(value);
-  if (parsed.success) return { workflow: parsed.data };
+  const parsed = form.safeParse(value);
+  if (parsed.success) return { value: parsed.data };
   const [issue] = parsed.error.issues;
   return {
     problem: `has an unexpected form at ${issue?.path.join(".") || "its top"}: ${issue?.message}`,
