@@ -122,6 +122,46 @@ test.each<{ what: string; files: Record<string, string>; jobs: string[] }>([
   expect(jobsOf(files)).toEqual(jobs);
 });
 
+test.each([
+  ["commands = pytest", "py"],
+  ["commands =\n    tests: pytest\n    mypy: mypy src", "py-tests"],
+  ["commands =\n    mypy: mypy src\n    unit: python -m unittest", "py-mypy"],
+  ["commands =\n    pytest\n    docs: sphinx-build", "py"],
+])("tox with %j runs the environment %s", (commands, environment) => {
+  const files = { "setup.py": "", "tox.ini": `[tox]\n[testenv]\n${commands}\n[testenv:lint]\n` };
+
+  expect(recognise(repository(files), () => true).jobs[0]?.commands.at(-1)).toContain(
+    `tox run -e ${environment} `,
+  );
+});
+
+test("tox hands on the version that a job cannot read from Git", () => {
+  const files = {
+    "pyproject.toml": '[build-system]\nrequires = ["hatch-vcs"]\n',
+    "tox.ini": "[testenv]\ncommands = pytest\n",
+  };
+
+  expect(recognise(repository(files), () => true).jobs[0]?.environment).toMatchObject({
+    SETUPTOOLS_SCM_PRETEND_VERSION: "0.1.0",
+    TOX_OVERRIDE: "testenv.pass_env+=*_VERSION;pkgenv.pass_env+=*_VERSION",
+  });
+});
+
+test.each([
+  [
+    "pnpm 11",
+    { "package.json": '{"packageManager":"pnpm@11.3.0"}', "pnpm-lock.yaml": "" },
+    "pnpm 11.3.0 needs Node 22.13 or later on the workers",
+  ],
+  [
+    "packages of opam",
+    { "dune-project": "", "a.opam": "", "b.opam": "" },
+    "packages that a.opam, b.opam name must be installed on the worker, in the opam switch on its PATH",
+  ],
+])("says what the workers need for %s", (_, files, note) => {
+  expect(recognise(repository(files), () => true).notes).toEqual([note]);
+});
+
 describe("in a repository of several projects", () => {
   test("jobs of a directory are named by it, run in it, and name its files", () => {
     const { jobs } = recognise(

@@ -7,7 +7,7 @@ export const dune: Kind = {
   recognise(project) {
     // With a lock directory dune fetches and builds packages by itself.
     const locked = project.hasDirectory("dune.lock");
-    const opam = [...project.paths].find((path) => /^[^/]+\.opam$/.test(path));
+    const opam = [...project.paths].filter((path) => /^[^/]+\.opam$/.test(path));
     return {
       found: `dune-project${locked ? ", and dune.lock" : ""}`,
       jobs: [{ name: "dune", commands: ["dune build", "dune runtest"], network: locked }],
@@ -16,10 +16,10 @@ export const dune: Kind = {
         { program: "ocaml", package: "ocaml-nox" },
       ],
       notes:
-        locked || opam === undefined
+        locked || opam.length === 0
           ? []
           : [
-              `packages that ${opam} names must be installed on the worker, in the opam switch on its PATH`,
+              `packages that ${opam.join(", ")} ${opam.length === 1 ? "names" : "name"} must be installed on the worker, in the opam switch on its PATH`,
             ],
     };
   },

@@ -169,9 +169,10 @@ function convertStep(
     if (step.uses !== undefined) return convertAction(step.uses, step.with ?? {}, context);
     if (step.run === undefined) return { kind: "commands", commands: [] };
     const directory = step["working-directory"] ?? defaults["working-directory"];
+    const shell = step.shell ?? defaults.shell;
     return stepCommands({
       text: fillExpressions(step.run, context),
-      shell: step.shell ?? defaults.shell,
+      shell: shell === undefined ? undefined : fillExpressions(shell, context),
       workingDirectory: directory === undefined ? undefined : fillExpressions(directory, context),
       environment,
       mayFail: step["continue-on-error"] === "true",

@@ -56,6 +56,11 @@ test.each([
     "      - run: |\n          if [[ -n $A ]]; then\n            ./b\n          fi\n",
     "bash -e -c 'if [[ -n $A ]]; then\n  ./b\nfi'",
   ],
+  [
+    "a shell that an expression names",
+    "      - run: make\n        shell: ${{ runner.os == 'Linux' && 'sh' || 'cmd' }}\n",
+    "sh -e -c 'make'",
+  ],
   ["a directory", "      - run: make\n        working-directory: lib\n", "(cd lib && make)"],
   ["variables", "      - run: make\n        env: { A: x y }\n", "env A='x y' bash -e -c 'make'"],
   [

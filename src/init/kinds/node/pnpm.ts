@@ -46,7 +46,11 @@ export function pnpm(project: NodeProject): PackageManager {
     prepare: [usePnpm, ...handed.unpack],
     run: (script) => `pnpm run ${script}`,
     runInAll: (script) => `pnpm --recursive --if-present run ${script}`,
-    notes: [],
+    // https://pnpm.io/installation#compatibility
+    notes:
+      Number.parseInt(version, 10) >= 11
+        ? [`pnpm ${version} needs Node 22.13 or later on the workers`]
+        : [],
   };
 }
 

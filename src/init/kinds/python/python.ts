@@ -21,7 +21,7 @@ export const python: Kind = {
     const isPackage = project.has("setup.py") || pyproject?.["build-system"] !== undefined;
     const hasRequirements = requirementFiles(project).length > 0;
     if (project.has("uv.lock")) return byUv(project, pyproject);
-    if (usableTox(project)) return byTox(project);
+    if (toxCommands(project).length > 0) return byTox(project);
     if (project.has("poetry.lock") && pyproject?.tool["poetry"] !== undefined)
       return byPoetry(project);
     // A pyproject.toml may contain only settings of linters.
@@ -91,27 +91,43 @@ function byUv(project: ProjectFiles, pyproject: PyProject | undefined): Recognis
   };
 }
 
-/** Whether tox has an environment that runs commands with any Python. */
-function usableTox(project: ProjectFiles): boolean {
+/** Returns the lines of `commands` in the general section of tox; none when it has no commands for any Python. */
+function toxCommands(project: ProjectFiles): string[] {
   const ini = project.text("tox.ini") ?? project.text("setup.cfg") ?? "";
   const general = /^\[testenv\]\n((?:(?!\[).*\n?)*)/m.exec(ini)?.[1] ?? "";
-  return /^commands\s*=/m.test(general);
+  const [, first = "", rest = ""] =
+    /^commands[ \t]*=[ \t]*(.*)\n?((?:[ \t]+\S.*\n?|\n)*)/m.exec(general) ?? [];
+  return [first, ...rest.split("\n")].map((line) => line.trim()).filter((line) => line !== "");
+}
+
+/**
+ * Returns the environment of tox for the Python that is there. `tests: pytest` is a command only of environments with
+ * `tests` in their names.
+ */
+function toxEnvironment(commands: readonly string[]): string {
+  const factors = commands.map((line) => /^([A-Za-z]\w*):\s/.exec(line)?.[1]);
+  if (factors.includes(undefined)) return "py";
+  const factor = factors.find((name) => /test/i.test(name ?? "")) ?? factors[0];
+  return factor === undefined ? "py" : `py-${factor}`;
 }
 
 function byTox(project: ProjectFiles): RecognisedProject {
+  const { environment } = versionEnvironment(project);
+  // tox passes only listed variables to environments, and to those that build the package.
+  const passed = { TOX_OVERRIDE: "testenv.pass_env+=*_VERSION;pkgenv.pass_env+=*_VERSION" };
   return {
     found: project.has("tox.ini") ? "tox.ini" : "setup.cfg with tox",
     jobs: [
       {
         name: "python/tox",
-        comment: "The environment `py` is the one for the Python that is there.",
+        comment: "Environments with `py` in their names use the Python that is there.",
         commands: [
           ...newEnvironment,
           "pip install --quiet tox",
-          'tox run -e py --workdir "$TMPDIR/tox"',
+          `tox run -e ${toxEnvironment(toxCommands(project))} --workdir "$TMPDIR/tox"`,
         ],
         network: true,
-        ...versionEnvironment(project),
+        ...(environment === undefined ? {} : { environment: { ...environment, ...passed } }),
       },
     ],
     tools,
