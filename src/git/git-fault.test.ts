@@ -26,6 +26,10 @@ test.each([
   ["fatal: cannot open '/x/HEAD': Permission denied", "permission_denied"],
   ["fatal: write error: No space left on device", "resource_exhausted"],
   ["fatal: mismatched algorithms: client sha1; server sha256", "unimplemented"],
+  [
+    "error: git upload-pack: git-pack-objects died with error.\nfatal: git upload-pack: aborting due to possible repository corruption on the remote side.\nfatal: early EOF",
+    "failed_precondition",
+  ],
   ["fatal: something new", "internal"],
 ])("%s is %s", (stderr, code) => {
   expect(gitFault("/x", stderr)).toMatchObject({ code });

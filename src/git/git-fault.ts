@@ -8,6 +8,12 @@ const meanings: readonly {
   readonly says: string;
 }[] = [
   {
+    // Before signs of the network: Git also says that the other side hung up.
+    sign: /repository corruption|lazy fetching disabled|object file .* is empty|unable to read [0-9a-f]{40}/i,
+    code: "failed_precondition",
+    says: "some of its objects are missing or damaged; check it with `git fsck`, or clone it again without --filter",
+  },
+  {
     sign: /could not resolve host|name or service not known|temporary failure in name resolution/i,
     code: "unavailable",
     says: "its host cannot be found; check the address and your network",
