@@ -4,6 +4,7 @@ import { logAddressesOfRun } from "../log-addresses.ts";
 import { chosenLines } from "../log-lines.ts";
 import { printableLog } from "../terminal/printable-text.ts";
 import type { GraphView } from "./graph-view.ts";
+import { networkHint } from "./network-hint.ts";
 
 /** More would hide the result of the graph. */
 const mostLogs = 3;
@@ -12,8 +13,9 @@ const mostLogs = 3;
 const linesOfEach = 30;
 
 /**
- * Returns the end of the log of each failed job, for a farm that stops with this command: `grange logs` cannot ask it
- * later.
+ * Returns the end of the log of each failed job, and a hint where one is known.
+ *
+ * For a farm that stops with this command: `grange logs` cannot ask it later.
  */
 export async function failedLogLines(
   api: Pick<ApiClient, "job" | "logAt" | "get">,
@@ -47,5 +49,7 @@ async function endOfLog(
   for await (const part of chosenLines(api, await logAddressesOfRun(address), chosen)) {
     parts.push(part);
   }
-  return printableLog(Buffer.concat(parts).toString("utf8")).trimEnd().split("\n");
+  const text = printableLog(Buffer.concat(parts).toString("utf8")).trimEnd();
+  const hint = networkHint(job, detail.definition, text);
+  return [...text.split("\n"), ...(hint === undefined ? [] : [hint])];
 }
