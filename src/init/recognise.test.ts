@@ -135,6 +135,17 @@ test.each([
   );
 });
 
+test.each([
+  ["manypkg check && pnpm --dir build install", true],
+  ["npm ci --prefix docs", true],
+  ["patch-package", undefined],
+  ["node scripts/install.js", undefined],
+])("jobs that run the postinstall %j have the network: %s", (postinstall, network) => {
+  const files = { "package.json": JSON.stringify({ scripts: { test: "x", postinstall } }) };
+
+  expect(recognise(repository(files), () => true).jobs.at(-1)?.network).toBe(network);
+});
+
 test("tox hands on the version that a job cannot read from Git", () => {
   const files = {
     "pyproject.toml": '[build-system]\nrequires = ["hatch-vcs"]\n',

@@ -3,7 +3,13 @@ import type { Kind } from "../../kind.ts";
 import { directoryOf, type ProjectFiles } from "../../repository-files.ts";
 import type { StarterJob } from "../../starter-job.ts";
 import { npm } from "./npm.ts";
-import { entryFiles, type PackageJson, preparesSources, readPackageJson } from "./package-json.ts";
+import {
+  entryFiles,
+  installsMore,
+  type PackageJson,
+  preparesSources,
+  readPackageJson,
+} from "./package-json.ts";
 import type { NodeProject, PackageManager } from "./package-manager.ts";
 import { pnpm } from "./pnpm.ts";
 import { yarn } from "./yarn.ts";
@@ -125,11 +131,15 @@ function scriptJob(
   const { job, script, inAll } = chosen;
   const run = (name: string, all: boolean) => (all ? manager.runInAll(name) : manager.run(name));
   const builds = script !== "build" ? buildBefore(project, job) : undefined;
+  const installs = installsMore(project.manifest);
+  const comments = [
+    ...(builds === undefined ? [] : ["Builds first, since it uses what the build makes."]),
+    ...(installs ? ["Needs the network, since `postinstall` installs further packages."] : []),
+  ];
   return {
     name: job,
-    ...(builds === undefined
-      ? {}
-      : { comment: "Builds first, since it uses what the build makes." }),
+    ...(comments.length === 0 ? {} : { comment: comments.join(" ") }),
+    ...(installs ? { network: true } : {}),
     commands: [
       ...manager.prepare,
       ...(preparesSources(project.manifest) ? [manager.run("postinstall")] : []),

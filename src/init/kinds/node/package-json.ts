@@ -73,3 +73,9 @@ export function preparesSources(manifest: PackageJson): boolean {
   const script = manifest.scripts["postinstall"];
   return script !== undefined && !hookInstallers.test(script);
 }
+
+/** Whether `postinstall` installs further packages, and so needs the network. */
+export function installsMore(manifest: PackageJson): boolean {
+  const script = manifest.scripts["postinstall"] ?? "";
+  return /\b(npm|pnpm|yarn|bun|playwright)\s(?:[^&|;]*\s)?(install|ci|add|i)\b/.test(script);
+}
