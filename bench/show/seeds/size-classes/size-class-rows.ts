@@ -16,8 +16,11 @@ const seeds = [1, 2, 3];
 const mostAboveOracle = 1.15;
 const mostAboveFixed = 1.05;
 const mostOfPageRank = 0.85;
-/** Tried in this order, until `grange` is as fast at p95 as PageRank; the first is the default. */
-const pricesOfDelay = [3, 5, 8, 12, 20, 32];
+/**
+ * Tried in this order, until `grange` is as fast at p95 as PageRank; the first is the default. From 200 on, only the
+ * delay counts: the p95 no longer falls, and the cost still grows.
+ */
+const pricesOfDelay = [3, 5, 8, 12, 20, 32, 64, 128];
 
 /** `grange` on the standard traces and on ten kinds for which it was not made. */
 export const sizeClassRows: readonly Measurement[] = Object.entries({
@@ -40,6 +43,8 @@ interface OfSeed {
   readonly pagerank: Figures;
   /** With the lowest price of delay at which it is as fast as PageRank at p95; undefined if there is none. */
   readonly asFast: { readonly priceOfDelay: number; readonly figures: Figures } | undefined;
+  /** The p95 of an oracle for which hardly anything but delay counts, to PageRank's: what any choice could reach. */
+  readonly fastestOracle: number;
   readonly executions: number;
 }
 
@@ -64,6 +69,9 @@ function strategiesOn(trace: Trace, seed: number): OfSeed {
     fixed: of(bestFixedClass(trace, defaultSettings)),
     pagerank,
     asFast: asFast(),
+    fastestOracle:
+      of(chooserNamed("oracle", { ...defaultSettings, priceOfDelay: 1_000 })).latencyMs.p95 /
+      pagerank.latencyMs.p95,
     executions: trace.executions.length,
   };
 }
@@ -125,7 +133,7 @@ function pageRankRow(kind: string, all: readonly OfSeed[], over: string): Row {
     unit: "×",
     goal: `≤ ${mostOfPageRank} ×`,
     holds: false,
-    how: `its p95 stays above PageRank's at every price of delay up to ${pricesOfDelay.at(-1)} (at the usual one ${listed(late)} ×); ${how}`,
+    how: `its p95 stays above PageRank's at every price of delay up to ${pricesOfDelay.at(-1)} (at the usual one ${listed(late)} ×; an oracle that only avoids delay ${listed(all.map(({ fastestOracle }) => fastestOracle))} ×); ${how}`,
   };
 }
 
