@@ -69,17 +69,32 @@ export function bucketWrites(
     };
   };
 
-  async function putSmall(digest: Digest, bytes: Uint8Array): Promise<void> {
+  async function putSmall(
+    digest: Digest,
+    bytes: Uint8Array,
+    onWritten?: () => void,
+  ): Promise<void> {
     if (isEmptyDigest(digest)) return;
     const object = newBlobKey(namespace, digest);
     if ((await index.begin(namespace, { digest, object })) === "known") return;
-    const copying = disk.put(digest, bytes).then(
-      () => cached(digest.sizeBytes),
-      // The disk is only a cache: a full one must not fail the call.
-      () => {},
-    );
+    let copying = Promise.resolve();
+    const copied = new Promise<void>((resolve) => {
+      copying = disk
+        .put(digest, bytes, resolve)
+        .then(
+          () => cached(digest.sizeBytes),
+          // The disk is only a cache: a full one must not fail the call.
+          () => {},
+        )
+        .finally(resolve);
+    });
     try {
       await bucket.put(object, bytes);
+      if (onWritten !== undefined) {
+        await copied;
+        // What is left, the index does for many objects with one statement.
+        onWritten();
+      }
       await nameObject(digest, object);
     } finally {
       await copying;
@@ -123,9 +138,9 @@ export function bucketWrites(
   return {
     startCopy,
 
-    async put(digest, bytes) {
+    async put(digest, bytes, onWritten) {
       await assertBytesMatch(digest, bytes, "invalid_argument");
-      if (bytes.byteLength <= partBytes) return putSmall(digest, bytes);
+      if (bytes.byteLength <= partBytes) return putSmall(digest, bytes, onWritten);
       if (!(await isKnown(digest))) await writeLarge(digest, oneChunk(bytes));
     },
 

@@ -269,6 +269,24 @@ describe("with a bucket", needs(bucketServerNeed), () => {
     ).toBe(0);
   });
 
+  test("a caller with many blobs need not wait until the index names one that the bucket has", async () => {
+    let onWritten = () => {};
+    const written = new Promise<void>((resolve) => {
+      onWritten = resolve;
+    });
+    // It names a blob only after the caller may begin with the next one.
+    const waiting: BlobIndex = {
+      ...index,
+      name: (...args) => written.then(() => index.name(...args)),
+    };
+    const { blobs } = await blobsOf((await openServer({ index: waiting })).storage);
+    const { digest, bytes } = blobOf(randomBytes(1_000));
+
+    await blobs.put(digest, bytes, onWritten);
+
+    expect(await blobs.findMissing([digest])).toEqual([]);
+  });
+
   test("readers of one small blob at the same time share its transfer", async () => {
     const { digest, bytes } = blobOf(randomBytes(300_000));
     await (await blobsOf((await openServer()).storage)).blobs.put(digest, bytes);
