@@ -135,6 +135,12 @@ test.each([
   );
 });
 
+test("says nothing of Prettier when it checks other directories", () => {
+  const files = { "package.json": '{"scripts":{"lint":"prettier -c src test"}}' };
+
+  expect(recognise(repository(files), () => true).notes).toEqual([]);
+});
+
 test.each([
   ["manypkg check && pnpm --dir build install", true],
   ["npm ci --prefix docs", true],
@@ -169,7 +175,12 @@ test.each([
     { "dune-project": "", "a.opam": "", "b.opam": "" },
     "packages that a.opam, b.opam name must be installed on the worker, in the opam switch on its PATH",
   ],
-])("says what the workers need for %s", (_, files, note) => {
+  [
+    "Prettier",
+    { "package.json": '{"scripts":{"test":"prettier . --list-different"}}' },
+    "a script checks the format by Prettier: before the commit, npx prettier --write .grange",
+  ],
+])("notes what a person must do for %s", (_, files, note) => {
   expect(recognise(repository(files), () => true).notes).toEqual([note]);
 });
 

@@ -54,6 +54,11 @@ export const node: Kind = {
         ...(bun && manager.name === "npm"
           ? ["bun's lock file is not read; the packages are installed by npm"]
           : []),
+        ...(checksFormat(project)
+          ? [
+              "a script checks the format by Prettier: before the commit, npx prettier --write .grange",
+            ]
+          : []),
       ],
     };
   },
@@ -115,6 +120,17 @@ function chosenScripts({ manifest, members }: NodeProject): ChosenScript[] {
       [...members.values()].some((each) => isMeant(each.scripts[name])),
     );
     return shared === undefined ? [] : [{ job: names[0], script: shared, inAll: true }];
+  });
+}
+
+/** Whether a script fails when a YAML file at any place does not have Prettier's format, which depends on its settings. */
+function checksFormat({ manifest }: NodeProject): boolean {
+  return Object.values(manifest.scripts).some((script) => {
+    const words = /\bprettier\s([^&|;]*)/.exec(script)?.[1]?.split(/\s+/) ?? [];
+    return (
+      words.some((word) => ["--check", "-c", "--list-different", "-l"].includes(word)) &&
+      words.some((word) => word === "." || /\*\*\/\*["']?$|ya?ml/.test(word))
+    );
   });
 }
 
