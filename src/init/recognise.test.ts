@@ -130,8 +130,8 @@ test.each([
 ])("tox with %j runs the environment %s", (commands, environment) => {
   const files = { "setup.py": "", "tox.ini": `[tox]\n[testenv]\n${commands}\n[testenv:lint]\n` };
 
-  expect(recognise(repository(files), () => true).jobs[0]?.commands.at(-1)).toContain(
-    `tox run -e ${environment} `,
+  expect(recognise(repository(files), () => true).jobs[0]?.commands.at(-1)).toBe(
+    `tox run -e ${environment}`,
   );
 });
 

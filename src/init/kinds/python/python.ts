@@ -124,7 +124,9 @@ function byTox(project: ProjectFiles): RecognisedProject {
         commands: [
           ...newEnvironment,
           "pip install --quiet tox",
-          `tox run -e ${toxEnvironment(toxCommands(project))} --workdir "$TMPDIR/tox"`,
+          // In its own directory .tox: it refuses to build a package below directories of an unknown user, as `/` of a
+          // sandbox is.
+          `tox run -e ${toxEnvironment(toxCommands(project))}`,
         ],
         network: true,
         ...(environment === undefined ? {} : { environment: { ...environment, ...passed } }),
