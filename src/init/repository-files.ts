@@ -78,7 +78,7 @@ const describing = [
   /^(CMakeLists\.txt|.+\.cmake)$/,
   /^(GNUmakefile|[Mm]akefile)$/,
   /^(pom\.xml|(build|settings)\.gradle(\.kts)?|gradle-wrapper\.properties)$/,
-  /^(WORKSPACE|WORKSPACE\.bazel|MODULE\.bazel|dune-project|dune-workspace)$/,
+  /^(\.bazelversion|WORKSPACE|WORKSPACE\.bazel|MODULE\.bazel|dune-project|dune-workspace)$/,
   /^(pyproject\.toml|setup\.cfg|setup\.py|tox\.ini|pytest\.ini|requirements.*\.txt|.*requirements\.txt)$/,
 ];
 

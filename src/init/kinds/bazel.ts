@@ -7,6 +7,8 @@ export const bazel: Kind = {
   group: "native",
   recognise(project) {
     const file = ["MODULE.bazel", "WORKSPACE.bazel", "WORKSPACE"].find((name) => project.has(name));
+    // The first line is the version; a fork is written as FORK/VERSION.
+    const version = /^\s*(\S+)/.exec(project.text(".bazelversion") ?? "")?.[1];
     return {
       found: file ?? "a Bazel workspace",
       jobs: [
@@ -24,6 +26,9 @@ export const bazel: Kind = {
         { program: "cc", package: "gcc" },
       ],
       notes: [
+        ...(version === undefined
+          ? []
+          : [`.bazelversion names ${version}: install that Bazel, or Bazelisk, on the workers`]),
         "Bazel shares more through a cache than a job does: see `grange exec` and docs/build-tools.md",
       ],
     };
