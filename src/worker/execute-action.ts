@@ -143,6 +143,8 @@ export class ActionExecutor {
       const job = { work, request, limits, farm, watch, metadata, clearing };
       const served = await this.#executePersistently(job);
       const finished = served === "ordinary" ? await this.#executeIn(job) : served;
+      if (served === "ordinary" && finished?.outcome === Outcome.SUCCEEDED)
+        this.#persistent.succeededAlone(job);
       return finished === undefined ? { kind: "lost" } : { kind: "finished", finished };
     } catch (reason) {
       const { aborted } = watch.stop;

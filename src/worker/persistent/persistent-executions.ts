@@ -25,6 +25,7 @@ import { keyOf, mayBePersistent, type PersistentChoice } from "./may-be-persiste
 import { ProcessPool } from "./process-pool.ts";
 import { argumentsOfRequest } from "./split-command.ts";
 import { fileAt, hashOfTools, inputsOfRequest } from "./tool-inputs.ts";
+import { UnsuitedTools } from "./unsuited-tools.ts";
 import { encodeRequest } from "./worker-protocol.ts";
 import { writtenLog } from "./written-log.ts";
 
@@ -79,6 +80,9 @@ export interface Served {
 export class PersistentExecutions {
   readonly #parts: Parts;
   readonly #pool: ProcessPool;
+  readonly #unsuited = new UnsuitedTools();
+  /** The jobs for which a process has failed. */
+  readonly #failed = new WeakSet<PersistentJob>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -90,9 +94,15 @@ export class PersistentExecutions {
     return this.#pool.close();
   }
 
+  /** Call it when a job has succeeded in the ordinary way. */
+  succeededAlone(job: PersistentJob): void {
+    if (this.#failed.has(job)) this.#unsuited.failed(toolOf(job));
+  }
+
   /**
    * Executes an action, up to the outputs in its tree. Returns undefined when it must run in the ordinary way: because
-   * it may not be served, or because its process failed or ended with another exit code than 0.
+   * it may not be served, because its process failed or ended with another exit code than 0, or because processes of
+   * its tool failed too often.
    *
    * Throws like the ordinary way when its inputs are missing or when it is stopped early.
    */
@@ -107,16 +117,20 @@ export class PersistentExecutions {
       seesLaterMounts: machine.inputRoots.kind === "overlay" && (await places.opened),
       limiter: machine.limiter.kind,
     });
-    if (choice.kind === "ordinary") return undefined;
+    if (choice.kind === "ordinary" || this.#unsuited.isUnsuited(toolOf(job))) return undefined;
     const prepared = await this.#prepare(job, choice, clearing);
     if (prepared === undefined) return undefined;
     const kept = await this.#pool.take(prepared.key, request.persistent.protocol);
     if (kept === undefined) return undefined;
     try {
-      return await this.#serve(kept, prepared, job, clearing);
+      const served = await this.#serve(kept, prepared, job, clearing);
+      if (served === undefined) this.#failed.add(job);
+      else if (served.end.stopped === undefined) this.#unsuited.served(toolOf(job));
+      return served;
     } catch (reason) {
       await this.#pool.end(kept);
       if (job.watch.stop.aborted) throw reason;
+      this.#failed.add(job);
       const { lastWords } = kept;
       settings.warn?.(
         { action: work.lease?.executionId, reason: messageOf(reason), lastWords },
@@ -277,6 +291,11 @@ export class PersistentExecutions {
       );
     }
   }
+}
+
+/** A tool of one project and trust domain: the client's key is a digest of its files and command. */
+function toolOf({ work, request }: PersistentJob): string {
+  return JSON.stringify([work.project, work.domain, request.persistent?.key]);
 }
 
 type Persistent = Extract<PersistentChoice, { readonly kind: "persistent" }>;

@@ -198,6 +198,16 @@ test.each([
   expect(requestOf(ended)).toBe(0);
 });
 
+test("a tool whose processes fail three times is left alone", async () => {
+  const key = randomUUID();
+  const fails = `if (persistent) { process.exit(3); }\n${write}`;
+  for (let i = 0; i < 3; i++) await farm.run(job(fails, { key }));
+
+  const ended = await farm.run(job(write, { key }));
+
+  expect([await outputOf(ended), requestOf(ended)]).toEqual(["alone", 0]);
+});
+
 test("a process that cannot start costs no action", async () => {
   const broken = 'if (process.argv.includes("--persistent_worker")) throw new Error("no");';
 
