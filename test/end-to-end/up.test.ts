@@ -126,16 +126,18 @@ test("up continues after the graph, prints one URL, and Ctrl-C ends all processe
   expect(await processesWith(data)).toEqual([]);
 });
 
-test("Ctrl-C during a job also ends the job, without waiting for it", async () => {
+test("Ctrl-C during a job ends the job without waiting for it, and with --once cancels the graph", async () => {
   const data = await dataWithDatabase("middle");
-  const program = startGrange([...up(data), "--rev", long]);
+  const program = startGrange([...up(data), "--once", "--rev", long]);
   await program.note((line) => line.includes("long running"));
   expect(await processesWith(longSleep)).not.toEqual([]);
 
   program.signal("SIGINT");
-  const { code } = await program.finished;
+  const ended = await program.finished;
 
-  expect(code).toBe(1);
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toContain("Graph cancelled.\nStopping …\n");
+  expect(lastLine(ended)).toMatchObject({ state: "cancelled" });
   expect(await processesWith(data)).toEqual([]);
   expect(await processesWith(longSleep)).toEqual([]);
 });

@@ -1,7 +1,9 @@
 import { availableParallelism, hostname, totalmem } from "node:os";
+import type { GraphState } from "#api/job-state.ts";
 import { durationText } from "#core/duration-text.ts";
+import { messageOf } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
-import { apiClient } from "../api/api-client.ts";
+import { type ApiClient, apiClient } from "../api/api-client.ts";
 import type { Program } from "../command-list.ts";
 import { addDemoData } from "../demo/add-demo-data.ts";
 import { demoProjectLine, leftOutLine } from "../demo/demo-lines.ts";
@@ -13,6 +15,7 @@ import { totalsOf } from "../progress/totals.ts";
 import { watchGraph } from "../progress/watch-graph.ts";
 import type { Session } from "../session.ts";
 import { type Submission, type SubmissionOptions, submissionOf, submit } from "../submission.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { UsageError } from "../usage-error.ts";
 import { startFarmProcesses } from "./farm-processes.ts";
 import { grangeCommand } from "./grange-command.ts";
@@ -148,17 +151,18 @@ async function runFarm(
       resultOnly: options.once === true,
     });
     const isOver = view.graph.state !== "running";
-    if (isOver && options.once === true) {
-      for (const line of await failedLogLines(api, view)) notes.line(line);
+    let { state } = view.graph;
+    if (options.once === true) {
+      if (!isOver) state = await cancelLeft(api, submitted.id, notes);
+      else for (const line of await failedLogLines(api, view)) notes.line(line);
     }
     if (options.json === true) {
-      const { state } = view.graph;
       const seconds = (Date.now() - readyAt) / 1_000;
       answer.line(JSON.stringify({ state, ...totalsOf(view), seconds, url: graphUrl }));
     }
     if (!isOver) return exitCodes.failed;
     if (options.once === true) {
-      return view.graph.state === "succeeded" ? exitCodes.ok : exitCodes.failed;
+      return state === "succeeded" ? exitCodes.ok : exitCodes.failed;
     }
     if (demo !== undefined) {
       const { version } = program;
@@ -174,6 +178,42 @@ async function runFarm(
     if (signals.asked.aborted) notes.line("Stopping …");
     await farm.stop();
     signals.forget();
+  }
+}
+
+/** A worker confirms the end of its jobs within a second or two. A second Ctrl-C ends the wait. In ms. */
+const mostCancelMs = 15_000;
+
+/**
+ * Cancels the graph of an interrupted `--once`: nobody comes back for it, and the next run in the same data directory
+ * would finish it first. Returns the graph's state.
+ */
+async function cancelLeft(
+  api: ApiClient,
+  graph: string,
+  notes: Terminal["notes"],
+): Promise<GraphState> {
+  const { graphEndpoints } = await import("#api/endpoints/graph-endpoints.ts");
+  const signal = AbortSignal.timeout(mostCancelMs);
+  try {
+    const cancelled = await api.call(graphEndpoints.cancelGraph, { params: { graph } }, signal);
+    let { state } = cancelled;
+    // Its running jobs end when their workers have stopped them.
+    if (state === "running") {
+      for await (const delta of api.followGraph(graph, cancelled.version, signal))
+        ({ state } = delta.graph);
+    }
+    notes.line(
+      state === "running"
+        ? "The graph is cancelled; its workers did not confirm it in time."
+        : `Graph ${state}.`,
+    );
+    return state;
+  } catch (reason) {
+    notes.line(
+      `The graph could not be cancelled (${messageOf(reason)}); the next run in this data directory continues it.`,
+    );
+    return "running";
   }
 }
 
