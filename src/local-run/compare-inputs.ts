@@ -6,6 +6,8 @@ import { patternsFor } from "./patterns-for.ts";
 
 /** The differences between a job's declared inputs and the files that it read. */
 export interface InputsFound {
+  /** False for a job without the key `inputs`: it gets every file of the checkout. */
+  readonly declaresInputs: boolean;
   /** Files that it read but does not declare. */
   readonly missing: readonly string[];
   /** Directories that it listed without declaring them, and in which it read no file. */
@@ -44,6 +46,7 @@ export function compareInputs(
   const found = inputs === undefined ? readPaths : missing;
   const names = undeclaredListings.map((directory) => (directory === "" ? "*" : `${directory}/*`));
   return {
+    declaresInputs: inputs !== undefined,
     missing,
     listed: undeclaredListings,
     unused,

@@ -228,6 +228,7 @@ test("without declared inputs it proposes those that were read", async () => {
 
   const found = await trace(other, "a", false);
 
+  expect(found.declaresInputs).toBe(false);
   expect(found.proposal).toEqual(["top", "src/*.c", "src/deep"]);
   expect(found.missing).toEqual([]);
   expect(found.confirmation).toEqual({ kind: "not-asked-for" });

@@ -4,6 +4,7 @@ import { inputsKey, inputsLines } from "./inputs-lines.ts";
 const end = { succeeded: true, exitCode: 0, message: "", result: undefined, durationMs: 1 };
 const complete = {
   job: "unit",
+  declaresInputs: true,
   missing: [],
   listed: [],
   requested: [],
@@ -21,6 +22,15 @@ test("says that nothing is missing", () => {
     'Job "unit" read 12 files of the checkout.',
     "All files that it reads are declared.",
     "Confirmed: with these inputs it ends in the same way as with the whole checkout (exit code 0).",
+  ]);
+});
+
+test("proposes inputs for a job that declares none", () => {
+  expect(inputsLines({ ...complete, declaresInputs: false }).slice(1)).toEqual([
+    "It declares no inputs, so a change of any file runs it again. With the inputs below, only a change of these does.",
+    "Confirmed: with these inputs it ends in the same way as with the whole checkout (exit code 0).",
+    "",
+    "inputs: [src]",
   ]);
 });
 

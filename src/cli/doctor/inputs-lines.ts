@@ -7,9 +7,12 @@ const mostPaths = 40;
 const lastLines = 15;
 const width = 100;
 
+const noInputs =
+  "It declares no inputs, so a change of any file runs it again. With the inputs below, only a change of these does.";
+
 /** Returns the lines of `grange doctor --job`. */
 export function inputsLines(trace: InputsTrace): string[] {
-  const { missing, listed, requested, unused, unusedNeeds, readFiles, end } = trace;
+  const { declaresInputs, missing, listed, requested, unused, unusedNeeds, readFiles, end } = trace;
   const lacks = missing.length + listed.length + requested.length > 0;
   return [
     `Job "${trace.job}" read ${readFiles === 1 ? "1 file" : `${readFiles} files`} of the checkout.`,
@@ -27,9 +30,9 @@ export function inputsLines(trace: InputsTrace): string[] {
     ...section("Not declared, and the job fails without it:", requested),
     ...section("Declared, but not read:", unused),
     ...section("Jobs in `needs` whose outputs are not read:", unusedNeeds),
-    ...(lacks ? [] : ["All files that it reads are declared."]),
+    ...(lacks ? [] : [declaresInputs ? "All files that it reads are declared." : noInputs]),
     ...confirmationLines(trace),
-    ...(lacks || unused.length > 0 ? ["", ...inputsKey(trace.proposal)] : []),
+    ...(lacks || unused.length > 0 || !declaresInputs ? ["", ...inputsKey(trace.proposal)] : []),
   ];
 }
 
