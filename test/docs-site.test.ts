@@ -38,6 +38,18 @@ test("each document is in the navigation, once", async () => {
   expect(documents.filter((name) => !listed.includes(name))).toEqual([]);
 });
 
+test("the list of decisions names each one, in the order of their numbers", async () => {
+  const directory = join(root, "docs/decisions");
+  const files = (await readdir(directory)).filter((name) => /^\d{4}-/.test(name)).toSorted();
+  const list = await readFile(join(directory, "README.md"), "utf8");
+  const entries = Array.from(list.matchAll(/^(\d+)\. .*\(([^()]+)\)$/gm));
+
+  expect(entries.map(([, , file]) => file)).toEqual(files);
+  expect(entries.map(([, number]) => number?.padStart(4, "0"))).toEqual(
+    files.map((name) => name.slice(0, 4)),
+  );
+});
+
 test("each link of the site leads to a page and a heading that exist", async () => {
   const files = new Set(await readdir(site, { recursive: true }));
   const broken = [...pages].flatMap(([page, html]) =>
