@@ -1,3 +1,4 @@
+import { messageOf } from "#core/fault.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { batchToShow } from "../batch-to-show.ts";
 import { logAddressesOfRun } from "../log-addresses.ts";
@@ -24,7 +25,10 @@ export async function failedLogLines(
   const failed = [...jobs.values()].filter((job) => job.state === "failed");
   const lines: string[] = [];
   for (const { name } of failed.slice(0, mostLogs)) {
-    lines.push(`--- end of the log of ${name} ---`, ...(await endOfLog(api, graph.id, name)));
+    const end = await endOfLog(api, graph.id, name).catch((reason: unknown) => [
+      `The log could not be read: ${messageOf(reason)}`,
+    ]);
+    lines.push(`--- end of the log of ${name} ---`, ...end);
   }
   if (failed.length > 0) {
     lines.push(

@@ -153,11 +153,12 @@ test("with --once it ends as the graph ends, and its last line is the result", a
   await Promise.all(reports.all().map((each) => each.ended));
 });
 
-test("a graph that failed is exit code 1, and says where to read why", async () => {
+test("a graph that failed is exit code 1, also when its logs cannot be read", async () => {
   const { exitCode, stderr } = await (await up({ once: true }, { FAKE_GRAPH: "failed" })).ended;
 
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("grange logs 0f0f0f0f tests");
+  expect(stderr).toContain("--- end of the log of tests ---\nThe log could not be read: ");
+  expect(stderr).toContain("run this again without --once");
 });
 
 test("Ctrl-C ends all, also what does not want to", async () => {
