@@ -27,7 +27,8 @@ export interface BlobStore {
    * Stores a blob. Throws `invalid_argument` and stores nothing when the bytes do not match the digest.
    *
    * A store may call `onWritten` when the blob holds no file and no connection any more and only waits for a sync or a
-   * statement that others share. A caller with many blobs then begins with the next one. Only the returned promise says that the blob is stored.
+   * statement that others share. A caller with many blobs then begins with the next one. Only the returned promise says
+   * that the blob is stored.
    */
   put(digest: Digest, bytes: Uint8Array, onWritten?: () => void): Promise<void>;
   /**

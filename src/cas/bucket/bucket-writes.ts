@@ -77,17 +77,18 @@ export function bucketWrites(
     if (isEmptyDigest(digest)) return;
     const object = newBlobKey(namespace, digest);
     if ((await index.begin(namespace, { digest, object })) === "known") return;
-    let copying = Promise.resolve();
+    let onCopied = () => {};
     const copied = new Promise<void>((resolve) => {
-      copying = disk
-        .put(digest, bytes, resolve)
-        .then(
-          () => cached(digest.sizeBytes),
-          // The disk is only a cache: a full one must not fail the call.
-          () => {},
-        )
-        .finally(resolve);
+      onCopied = resolve;
     });
+    const copying = disk
+      .put(digest, bytes, onCopied)
+      .then(
+        () => cached(digest.sizeBytes),
+        // The disk is only a cache: a full one must not fail the call.
+        () => {},
+      )
+      .finally(onCopied);
     try {
       await bucket.put(object, bytes);
       if (onWritten !== undefined) {
