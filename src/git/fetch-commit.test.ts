@@ -219,8 +219,8 @@ test("new objects of a local repository are copied without a search for deltas",
   await openMirrors({ git, directory, workingDirectory: root }).fetchCommit(local.path, "HEAD");
 
   const [mirror = ""] = readdirSync(directory);
-  const asked = "--batch-check=%(deltabase)";
-  const bases = runPlainGit(join(directory, mirror), "cat-file", "--batch-all-objects", asked);
+  const format = "--batch-check=%(deltabase)";
+  const bases = runPlainGit(join(directory, mirror), "cat-file", "--batch-all-objects", format);
   // A commit, a tree and two files.
   expect(bases.split("\n")).toEqual(Array(4).fill("0".repeat(40)));
 });

@@ -9,7 +9,7 @@ export interface RepositoryFiles {
   readonly submodules: readonly Submodule[];
   /** The version of the newest tag that looks like one: `1.4.0`. */
   readonly version?: string | undefined;
-  /** Its name on GitHub, `owner/name`, if a remote address tells. */
+  /** Its name on GitHub, `owner/name`, if the address of its remote `origin` names it. */
   readonly nameOnGitHub?: string | undefined;
 }
 

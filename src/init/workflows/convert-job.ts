@@ -36,7 +36,7 @@ export type ConvertedJob =
 export interface Surroundings {
   /** The texts of the actions in the repository, by their path: `.github/actions/setup/action.yml`. */
   readonly actions: ReadonlyMap<string, string>;
-  /** Its name on GitHub, `owner/name`, if its remote address tells. */
+  /** Its name on GitHub, `owner/name`, if the address of its remote `origin` names it. */
   readonly repository?: string | undefined;
 }
 
