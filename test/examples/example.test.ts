@@ -4,12 +4,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Farm, startFarm } from "../support/farm.ts";
 import { runProgram } from "../support/process.ts";
+import { registryEnvironment } from "../support/registry-environment.ts";
 import { grangeJson } from "../support/run-grange.ts";
 
 let farm: Farm;
 let scratch: string;
 beforeAll(async () => {
-  [farm, scratch] = await Promise.all([startFarm(), mkdtemp(join(tmpdir(), "grange-examples-"))]);
+  [farm, scratch] = await Promise.all([
+    startFarm({ env: registryEnvironment() }),
+    mkdtemp(join(tmpdir(), "grange-examples-")),
+  ]);
 });
 afterAll(async () => {
   await farm.stop();
@@ -29,7 +33,9 @@ test.for(["@noble/curves"])(
   async (name) => {
     const folder = join(scratch, name.replace("/", "-"));
 
-    const made = await grangeJson(["example", name, "--versions", "2", "--out", folder]);
+    const made = await grangeJson(["example", name, "--versions", "2", "--out", folder], {
+      env: registryEnvironment(),
+    });
 
     const { versions } = made as { versions: string[] };
     expect(versions).toHaveLength(2);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { type Finished, runProgram } from "../support/process.ts";
+import { registryEnvironment } from "../support/registry-environment.ts";
 
 export const checkout = join(import.meta.dirname, "..", "..");
 
@@ -74,7 +75,10 @@ export async function installPackage(
 export async function npm(words: readonly string[], directory: string): Promise<Finished> {
   const finished = await runProgram("npm", [...words, "--no-audit", "--no-fund"], {
     cwd: directory,
-    env: { npm_config_cache: join(tmpdir(), "grange-package-npm-cache") },
+    env: {
+      ...registryEnvironment(),
+      npm_config_cache: join(tmpdir(), "grange-package-npm-cache"),
+    },
   });
   if (finished.code !== 0) {
     throw new Error(`npm ${words.join(" ")} failed:\n${finished.stdout}${finished.stderr}`);
