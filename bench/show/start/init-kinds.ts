@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { messageOf } from "#core/fault.ts";
 import { runProgram } from "../../../test/support/process.ts";
+import { registryEnvironment } from "../../../test/support/registry-environment.ts";
 import type { Measurement, Row } from "../row.ts";
 import { type KindOfProject, kindsOfProjects } from "./kinds-of-projects.ts";
 
@@ -71,7 +72,11 @@ async function tryKind(kind: KindOfProject, grange: readonly string[]): Promise<
       await mkdir(dirname(join(project, path)), { recursive: true });
       await writeFile(join(project, path), text);
     }
-    for (const line of kind.prepare ?? []) await run("sh", ["-e", "-c", line], { cwd: project });
+    for (const line of kind.prepare ?? [])
+      await run("sh", ["-e", "-c", line], {
+        cwd: project,
+        env: { ...process.env, ...registryEnvironment() },
+      });
     const git = (...args: string[]) => run("git", ["-C", project, ...args]);
     const commit = async (subject: string) => {
       await git("add", "--all");
@@ -99,7 +104,7 @@ async function tryKind(kind: KindOfProject, grange: readonly string[]): Promise<
     const ended = await runProgram(
       program,
       [...args, "up", "--once", "--json", "--port", "0", "--data", join(top, "data")],
-      { cwd: project },
+      { cwd: project, env: registryEnvironment() },
     );
     const line = ended.stdout.trim().split("\n").at(-1) ?? "";
     if (!line.startsWith("{")) throw new Error(ended.stderr.slice(-1_000));
