@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface LineOptions {
-  /** Added to each round trip; half of it in each direction. */
+  /** Added to each round trip, half of it in each direction; a new connection takes one round trip, like TCP's. */
   readonly roundTripMs: number;
   /** For all connections together, in each direction; undefined: unlimited. */
   readonly bytesPerSecond?: number;
@@ -38,6 +38,8 @@ export async function slowLine(targetPort: number, options: LineOptions): Promis
   const freeAt = { toServer: 0, toClient: 0 };
 
   function carry(from: Socket, to: Socket, way: "toServer" | "toClient"): void {
+    // The relay accepts at once; a server that is so far away would answer the first packet after a round trip.
+    const connectedAt = performance.now() + options.roundTripMs;
     /**
      * In one queue: timers of different lengths that end within a millisecond could change the
      * order.
@@ -57,7 +59,8 @@ export async function slowLine(targetPort: number, options: LineOptions): Promis
       if (next !== undefined) timer = setTimeout(arrivals, next.at - now);
     };
     const later = (arrive: () => void) => {
-      const at = Math.max(freeAt[way], performance.now()) + options.roundTripMs / 2;
+      const now = Math.max(connectedAt, performance.now());
+      const at = Math.max(freeAt[way], now) + options.roundTripMs / 2;
       onTheWay.push({ at, arrive });
       if (timer === undefined) arrivals();
     };
