@@ -119,6 +119,7 @@ export class ActionExecutor {
     this.#persistent = new PersistentExecutions({
       machine,
       places: this.#places,
+      images: this.#images,
       spawner: this.#spawner,
       pipes: this.#pipes,
       settings: { ...settings, most: settings.persistentWorkers },
@@ -180,8 +181,10 @@ export class ActionExecutor {
     }
     if (served === undefined) return "ordinary";
     if (served.end.stopped === "lost") return undefined;
-    const nothingBeside = { judge: undefined, image: undefined, services: undefined };
-    return this.#report({ ...served, ...nothingBeside, forms: undefined }, job);
+    return this.#report(
+      { ...served, judge: undefined, services: undefined, forms: undefined },
+      job,
+    );
   }
 
   async #executeIn(job: Job): Promise<Finished | undefined> {

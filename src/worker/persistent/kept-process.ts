@@ -35,6 +35,7 @@ export class KeptProcess implements Kept {
   /** Why it can serve no more requests. */
   #broken: ProtocolError | undefined;
   #ending: Promise<void> | undefined;
+  readonly #releases: (() => void)[] = [];
   /** Called once, when it can serve no more requests. */
   readonly #whenBroken: (process: KeptProcess) => void;
 
@@ -75,6 +76,11 @@ export class KeptProcess implements Kept {
 
   async detach(root: InputRoot): Promise<void> {
     await this.#opened?.root.detach(root);
+  }
+
+  /** Notes what to release after its end, such as its image. */
+  whenEnded(release: () => void): void {
+    this.#releases.push(release);
   }
 
   /** Takes over a process that was started in the place. */
@@ -152,6 +158,10 @@ export class KeptProcess implements Kept {
     await this.#process?.exited.catch(() => {});
     for (const socket of this.#sockets) socket.destroy();
     await this.#opened?.root.close().catch(() => {});
-    await this.#opened?.place.dispose();
+    try {
+      await this.#opened?.place.dispose();
+    } finally {
+      for (const release of this.#releases.splice(0)) release();
+    }
   }
 }

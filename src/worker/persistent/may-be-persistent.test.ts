@@ -34,7 +34,6 @@ test.each<[string, Partial<Request>, Partial<Machine>]>([
   ["a sandbox without later mounts", {}, { seesLaterMounts: false }],
   ["CPUs without control groups", { limits: { processes: 1, cpus: 1 } }, { limiter: "proc" }],
   ["an action that does not ask", { persistent: undefined }, {}],
-  ["an image", { image: "docker.io/library/alpine" }, {}],
   ["network access", { network: true }, {}],
   ["secrets", { secrets: [{ name: "s" }] as never }, {}],
   ["a token", { token: { value: "t", rights: {} as never } }, {}],
@@ -60,6 +59,7 @@ const parts: KeyParts = {
   ]),
   limits: { processes: 1 },
   sandbox: "bubblewrap",
+  image: undefined,
   shellGeneration: 1,
   tools: "t",
 };
@@ -73,6 +73,7 @@ test.each<Partial<KeyParts>>([
   { environment: new Map([["A", "1"]]) },
   { limits: { processes: 1, memoryBytes: 1 } },
   { sandbox: "namespaces" },
+  { image: "/images/1/root" },
   { shellGeneration: 2 },
   { tools: "u" },
 ])("actions with a different %o have different processes", (changed) => {

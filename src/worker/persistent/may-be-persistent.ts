@@ -28,7 +28,6 @@ export function mayBePersistent(
   if (persistent === undefined) return ordinary("the client does not ask for it");
   if (!machine.seesLaterMounts)
     return ordinary("sandboxes of this machine do not see input trees that are mounted later");
-  if (request.image !== undefined) return ordinary("it runs in a container image");
   if (request.network) return ordinary("it has network access");
   if (request.services.length > 0) return ordinary("it has services");
   if (request.secrets.length > 0 || request.token !== undefined)
@@ -57,6 +56,8 @@ export interface KeyParts {
   readonly environment: ReadonlyMap<string, string>;
   readonly limits: Limits;
   readonly sandbox: string;
+  /** The directory of the root file system of its image, which has the digest of the image in its name; absent without an image. */
+  readonly image: string | undefined;
   /** Mounts of another helper shell do not reach the process. */
   readonly shellGeneration: number;
   readonly tools: string;

@@ -6,10 +6,12 @@ import { rest } from "#core/resting.ts";
 import { untilAborted } from "#core/until-aborted.ts";
 import type { ExecutedActionMetadata } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { Work } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { ActionImages } from "../action-images.ts";
 import { type ActionRequest, environmentOf } from "../action-request.ts";
 import { countingFetches, type Fetched } from "../counting-fetches.ts";
 import type { Clearing } from "../execution-cleanups.ts";
 import type { ExecutionPlaces } from "../execution-places.ts";
+import type { ImageToRun } from "../image/oci/open-images.ts";
 import type { InputDirectory } from "../input-root/input-directory.ts";
 import type { InputRoot } from "../input-root/input-root.ts";
 import { diskQuotaFor, diskUse, exceedsQuota } from "../limits/disk-use.ts";
@@ -41,6 +43,7 @@ const mostRootEntries = 64;
 interface Parts {
   readonly machine: Machine;
   readonly places: ExecutionPlaces;
+  readonly images: ActionImages;
   readonly spawner: ProcessSpawner;
   readonly pipes: FifoPool;
   readonly settings: {
@@ -72,6 +75,7 @@ export interface Served {
   readonly root: InputRoot;
   readonly end: ProcessEnd;
   readonly fetched: Fetched;
+  readonly image: ImageToRun | undefined;
   /** From 1, counted for each process. */
   readonly persistentRequest: number;
 }
@@ -145,9 +149,11 @@ export class PersistentExecutions {
     choice: Persistent,
     clearing: Clearing,
   ): Promise<Prepared | undefined> {
-    const { machine, places, settings, whileFetching } = this.#parts;
+    const { machine, places, images, settings, whileFetching } = this.#parts;
     const { request, work, watch, metadata } = job;
     const { farm, fetched } = countingFetches(job.farm);
+    // Each action opens it, also for a process that runs: a registry may give it to some actions only.
+    const image = await images.imageOf({ request, stop: watch.stop, clearing });
     metadata.inputFetchStartTimestamp = timestampNow();
     const tree = await machine.layers.treeOf(request.inputRoot, farm);
     const tools = hashOfTools(tree);
@@ -176,7 +182,8 @@ export class PersistentExecutions {
     await prepareOutputs(root.seen, request.command);
     metadata.inputFetchCompletedTimestamp = timestampNow();
     const inSandbox = machine.sandbox.placesOf({ root: "", temp: "", home: "" });
-    const environment = environmentOf(request.command, { ...inSandbox, path: settings.path });
+    const inherited = { ...inSandbox, path: settings.path };
+    const environment = environmentOf(request.command, inherited, image?.environment);
     const key = keyOf({
       project: work.project,
       domain: work.domain,
@@ -186,6 +193,7 @@ export class PersistentExecutions {
       environment,
       limits: job.limits,
       sandbox: machine.sandbox.kind,
+      image: image?.root,
       shellGeneration: machine.shell.generation,
       tools,
     });
@@ -193,7 +201,7 @@ export class PersistentExecutions {
       arguments: argv,
       inputs: inputsOfRequest(tree),
     });
-    return { key, root, bytes, environment, startup: choice.startup, fetched, place };
+    return { key, root, bytes, environment, startup: choice.startup, image, fetched, place };
   }
 
   async #serve(
@@ -204,7 +212,7 @@ export class PersistentExecutions {
   ): Promise<Served | undefined> {
     const { machine, places, pipes, settings } = this.#parts;
     const { limits, request, watch } = job;
-    const { root, fetched, place } = prepared;
+    const { root, fetched, image, place } = prepared;
     const own = await kept.open(machine.shell, async () => {
       await places.share();
       return places.take(false);
@@ -229,7 +237,11 @@ export class PersistentExecutions {
     const stopping = stopReason(watch.stop, request.timeoutMs, quota, ended.signal);
     let end: { readonly exitCode: number; readonly output: string; readonly stopped?: StopReason };
     try {
-      if (!kept.hasBegun) kept.begin(await this.#spawn(own, prepared));
+      if (!kept.hasBegun) {
+        const release = image?.retain();
+        if (release !== undefined) kept.whenEnded(release);
+        kept.begin(await this.#spawn(own, prepared));
+      }
       const responding = kept.request(prepared.bytes);
       // When it is stopped, its process ends.
       responding.catch(() => {});
@@ -256,12 +268,13 @@ export class PersistentExecutions {
     return {
       root,
       fetched,
+      image,
       persistentRequest: requests,
       end: { exitCode, stopped, lack, usage, stdout, stderr, startedAt, endedAt },
     };
   }
 
-  async #spawn(own: Prepared["place"], { startup, environment }: Prepared) {
+  async #spawn(own: Prepared["place"], { startup, environment, image }: Prepared) {
     const { machine, spawner } = this.#parts;
     const commandLine = machine.sandbox.commandLine({
       arguments: [...own.group.before, ...startup],
@@ -271,6 +284,7 @@ export class PersistentExecutions {
       temp: own.temp,
       home: own.home,
       network: false,
+      image,
     });
     return spawner.spawn(commandLine, own.group, { withStdin: true });
   }
@@ -307,6 +321,7 @@ interface Prepared {
   readonly bytes: Buffer;
   readonly environment: ReadonlyMap<string, string>;
   readonly startup: readonly string[];
+  readonly image: ImageToRun | undefined;
   readonly fetched: Fetched;
   readonly place: NonNullable<Clearing["place"]>;
 }

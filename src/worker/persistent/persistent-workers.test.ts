@@ -2,20 +2,14 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fromDigestMessage } from "#cas/digest-message.ts";
-import { type Finished, Outcome, ResourceUsageSchema } from "#proto/grange/worker/v1/worker_pb.ts";
+import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import { type Need, skipWithout } from "../../../test/support/needs/needs.ts";
-import { readWorkerConfig, type WorkerConfig } from "../config.ts";
-import { ExecutionPlaces } from "../execution-places.ts";
+import { readWorkerConfig } from "../config.ts";
 import { FakeFarm, type FakeJob } from "../fake-farm.fixture.ts";
-import { FifoPool } from "../logs/fifo-pool.ts";
-import { openMachine } from "../machine.ts";
-import { ProcessSpawner } from "../spawned-process.ts";
 import { startWorkerOn, type Worker } from "../start-worker.ts";
-import { toolPath } from "../tool-path.ts";
+import { needsLaterMounts, outputOf, requestOf } from "./persistent-workers.fixture.ts";
 
 /**
  * A tool as a persistent worker with JSON. Its argument is a script that is run by the process itself, so that tests
@@ -50,7 +44,7 @@ if (process.argv.includes("--persistent_worker")) {
 let farm: FakeFarm;
 let worker: Worker;
 let dataDir: string;
-let missing: string | undefined;
+let laterMounts: Need;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "grange-persistent-"));
@@ -63,34 +57,12 @@ beforeAll(async () => {
     persistentWorkers: 2,
   });
   worker = await startWorkerOn(farm, config, pino({ level: "silent" }));
-  missing = await whyNoLaterMounts({ ...config, dataDir: join(dataDir, "probe") });
+  laterMounts = await needsLaterMounts({ ...config, dataDir: join(dataDir, "probe") });
 });
 
 afterAll(async () => {
   await worker.stop();
   rmSync(dataDir, { recursive: true, force: true });
-});
-
-/** Returns why a running sandbox of this machine does not see input trees that are mounted later. */
-async function whyNoLaterMounts(config: WorkerConfig): Promise<string | undefined> {
-  const machine = await openMachine(config);
-  const pipes = new FifoPool(machine.shell, machine.runDir);
-  const spawner = new ProcessSpawner(machine, pipes, toolPath(config.path));
-  const places = new ExecutionPlaces(machine, spawner, 1);
-  const canWait = await places.opened;
-  await places.stop();
-  await pipes.close();
-  await machine.close();
-  const { sandbox, inputs } = machine.facilities;
-  return canWait && machine.inputRoots.kind === "overlay"
-    ? undefined
-    : `the sandbox is ${sandbox}, the inputs are ${inputs}`;
-}
-
-const need = (): Need => ({
-  name: "sandboxes that see later mounts",
-  missing,
-  remedy: { kind: "debian", packages: ["bubblewrap"] },
 });
 
 /** Without a key, no other test uses its process, nor does another attempt of this test. */
@@ -114,27 +86,11 @@ function job(
   };
 }
 
-/** Returns the number of the request of the process that served it; 0: it had a process of its own. */
-function requestOf({ result }: Finished): number {
-  for (const any of result?.executionMetadata?.auxiliaryMetadata ?? []) {
-    const usage = anyUnpack(any, ResourceUsageSchema);
-    if (usage !== undefined) return usage.persistentRequest;
-  }
-  return -1;
-}
-
-async function outputOf({ result }: Finished): Promise<string | undefined> {
-  const [file] = result?.outputFiles ?? [];
-  if (file === undefined) return undefined;
-  const bytes = await farm.store.get(fromDigestMessage(file.digest, "the output", "sha256"));
-  return Buffer.from(bytes ?? []).toString();
-}
-
 /** A script that writes what it is served by, as the output. */
 const write = `fs.writeFileSync("out/result", persistent ? "by request " + count : "alone");`;
 
 test("one process serves two actions, each with its own inputs and outputs", async (context) => {
-  skipWithout(context, need());
+  skipWithout(context, laterMounts);
   const key = randomUUID();
   const script = `const [input] = fs.readdirSync("in");
     const there = [fs.readdirSync("."), fs.readdirSync("in"), fs.readdirSync("out")].join(" ");
@@ -157,9 +113,9 @@ test("one process serves two actions, each with its own inputs and outputs", asy
   const third = await farm.run(job(`fs.copyFileSync("tools/tool.mjs", "out/result")`, { key }));
 
   expect([first, second, third].map(requestOf)).toEqual([1, 2, 3]);
-  expect(await outputOf(first)).toBe("in,out,tools a flags: of a");
-  expect(await outputOf(second)).toBe("c,in,out,tools b flags: of b");
-  expect(await outputOf(third)).toBe(tool);
+  expect(await outputOf(farm, first)).toBe("in,out,tools a flags: of a");
+  expect(await outputOf(farm, second)).toBe("c,in,out,tools b flags: of b");
+  expect(await outputOf(farm, third)).toBe(tool);
   expect(Buffer.from(second.result?.stderrRaw ?? []).toString()).toBe("said 2");
   expect(second.usage).toBeUndefined();
 });
@@ -178,7 +134,7 @@ test.each([
   await farm.run(job(set, { key }));
   const second = await farm.run(job(show, { key, ...others }));
 
-  expect(await outputOf(second)).toBe("undefined");
+  expect(await outputOf(farm, second)).toBe("undefined");
 });
 
 test.each([
@@ -194,7 +150,7 @@ test.each([
   const ended = await farm.run(job(`if (persistent) { ${misbehave} }\n${write}`));
 
   expect(ended.outcome).toBe(Outcome.SUCCEEDED);
-  expect(await outputOf(ended)).toBe("alone");
+  expect(await outputOf(farm, ended)).toBe("alone");
   expect(requestOf(ended)).toBe(0);
 });
 
@@ -205,7 +161,7 @@ test("a tool whose processes fail three times is left alone", async () => {
 
   const ended = await farm.run(job(write, { key }));
 
-  expect([await outputOf(ended), requestOf(ended)]).toEqual(["alone", 0]);
+  expect([await outputOf(farm, ended), requestOf(ended)]).toEqual(["alone", 0]);
 });
 
 test("a process that cannot start costs no action", async () => {
@@ -215,19 +171,19 @@ test("a process that cannot start costs no action", async () => {
     job(write, { tool: tool.replace("const run", `${broken}const run`) }),
   );
 
-  expect(await outputOf(ended)).toBe("alone");
+  expect(await outputOf(farm, ended)).toBe("alone");
 });
 
 test("a process that still writes into the files of its action ends with it", async (context) => {
-  skipWithout(context, need());
+  skipWithout(context, laterMounts);
   const key = randomUUID();
   const keepOpen = `globalThis.file = fs.openSync("out/result", "w"); fs.writeSync(file, "open");`;
 
   const first = await farm.run(job(keepOpen, { key }));
   const second = await farm.run(job(write, { key }));
 
-  expect([await outputOf(first), requestOf(first)]).toEqual(["open", 1]);
-  expect([await outputOf(second), requestOf(second)]).toEqual(["by request 1", 1]);
+  expect([await outputOf(farm, first), requestOf(first)]).toEqual(["open", 1]);
+  expect([await outputOf(farm, second), requestOf(second)]).toEqual(["by request 1", 1]);
 });
 
 test("an action that hangs is ended with its process", async () => {
@@ -253,7 +209,7 @@ test("a client that marks no tools gets no process for several actions", async (
     inputs: inputs.map((input) => ({ ...input, isTool: false })),
   });
 
-  expect(await outputOf(ended)).toBe("alone");
+  expect(await outputOf(farm, ended)).toBe("alone");
 });
 
 test("actions at the same time have processes of their own, each with its own inputs", async () => {
@@ -267,11 +223,11 @@ test("actions at the same time have processes of their own, each with its own in
     ),
   );
 
-  expect(await Promise.all(ended.map(outputOf))).toEqual(texts);
+  expect(await Promise.all(ended.map((each) => outputOf(farm, each)))).toEqual(texts);
 });
 
 test("more kinds of processes than are kept end those used least", async (context) => {
-  skipWithout(context, need());
+  skipWithout(context, laterMounts);
   const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
   const requests: number[] = [];
 
