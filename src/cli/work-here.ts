@@ -173,7 +173,8 @@ function diskSize(text: string): AmountOrAll {
 
 /** Runs a worker in this process, until it is stopped. */
 export async function workHere(given: WorkOptions, version: string): Promise<never> {
-  const { callNames, readWorkerConfig } = await import("#worker/config.ts");
+  const { readWorkerConfig } = await import("#worker/config.ts");
+  const { givenSettings } = await import("./given-settings.ts");
   const { readAuthorities } = await import("#grpc/authorities.ts");
   const { readClientCertificate } = await import("#grpc/client-certificate.ts");
   const { startWorker } = await import("#worker/start-worker.ts");
@@ -193,31 +194,11 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
         ...(options.name === undefined ? {} : { name: options.name }),
         ...(options.data === undefined ? {} : { dataDir: resolve(options.data) }),
         ...(options.ca === undefined ? {} : { ca: readAuthorities(options.ca) }),
-        ...(options.slots === undefined ? {} : { slots: options.slots }),
-        ...(options.sizeClass === undefined ? {} : { sizeClass: options.sizeClass }),
-        ...(options.cpus === undefined ? {} : { cpus: amountGiven(options.cpus) }),
-        ...(options.memory === undefined ? {} : { memoryBytes: amountGiven(options.memory) }),
-        ...(options.disk === undefined ? {} : { diskBytes: amountGiven(options.disk) }),
-        ...(options.allowRootJobs === undefined ? {} : { allowRootJobs: options.allowRootJobs }),
-        ...(options.allowCalls === undefined
-          ? {}
-          : { allowedCalls: callNames(options.allowCalls) }),
-        ...(options.namespaces === false ? { allowsNamespaces: false } : {}),
-        ...(options.privateNetwork === true ? { privateNetwork: true } : {}),
-        ...(options.show === undefined
-          ? {}
-          : { shownPaths: options.show.map((path) => resolve(path)) }),
-        ...(options.hide === undefined
-          ? {}
-          : { hiddenPaths: options.hide.map((path) => resolve(path)) }),
-        ...(options.registries === undefined ? {} : { registries: options.registries }),
-        ...(options.preload === undefined ? {} : { preload: [...options.preload] }),
-        ...(options.onlyFor === undefined ? {} : { onlyFor: [...options.onlyFor] }),
-        ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
-        ...(options.persistentWorkers === undefined
-          ? {}
-          : { persistentWorkers: options.persistentWorkers }),
-        ...(options.once === true ? { once: true } : {}),
+        ...givenSettings({
+          ...options,
+          ...(options.show === undefined ? {} : { show: absolute(options.show) }),
+          ...(options.hide === undefined ? {} : { hide: absolute(options.hide) }),
+        }),
         ...(options.endWithParent === true ? hurry : {}),
         ...(await settingsFrom(options.settings)),
       });
@@ -229,6 +210,10 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
     },
     () => ({}),
   );
+}
+
+function absolute(paths: readonly string[]): string[] {
+  return paths.map((path) => resolve(path));
 }
 
 /** Hides from jobs the data of farms on this machine and the credentials of this worker, also without `--hide`. */

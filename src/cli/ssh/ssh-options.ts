@@ -1,7 +1,8 @@
 import { Fault } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
+import { givenSettings } from "../given-settings.ts";
 import { UsageError } from "../usage-error.ts";
-import { amountGiven, type WorkOptions } from "../work-here.ts";
+import type { WorkOptions } from "../work-here.ts";
 import type { Place } from "./other-machine.ts";
 import type { SshAccess } from "./ssh-arguments.ts";
 import { parseSshHost, type SshHost, workerNameFor } from "./ssh-host.ts";
@@ -48,6 +49,10 @@ export function wantedWorkers(options: SshOptions, defaults: Defaults): Wanted[]
     throw new UsageError(
       "--data is for a worker on this machine; for another machine use --remote-directory",
     );
+  if (options.clientCert !== undefined || options.clientKey !== undefined)
+    throw new UsageError(
+      "--client-cert is for a worker on this machine; on another machine, a worker has a token (GRANGE_WORKER_TOKEN)",
+    );
   if (name !== undefined && options.ssh.length > 1)
     throw new UsageError("--name needs a single host");
   if (tunnel === true && (stop === true || status === true))
@@ -77,14 +82,10 @@ function settingsOf(
     server: options.server ?? server,
     name,
     tunnel: options.tunnel === true,
-    slots: options.slots,
-    sizeClass: options.sizeClass,
-    onlyFor: options.onlyFor === undefined ? undefined : [...options.onlyFor],
-    cpus: options.cpus === undefined ? undefined : amountGiven(options.cpus),
-    memoryBytes: options.memory === undefined ? undefined : amountGiven(options.memory),
-    leaseMs: options.lease ?? defaultLeaseMs,
-    once: options.once === true,
-    hiddenPaths: options.hide ?? [],
+    hiddenPaths: [],
+    leaseMs: defaultLeaseMs,
+    once: false,
+    ...givenSettings(options),
     logLevel: options.logLevel,
     token,
     ca: options.ca === undefined ? ca : readAuthorities(options.ca),

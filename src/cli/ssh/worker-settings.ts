@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** This machine cannot know the directory that a relative path would be in. */
+const PathThere = z.string().startsWith("/", "a path on another machine must be absolute");
+
 /**
  * The settings of a worker on another machine. They are sent on stdin and stored in a file that only its user can read.
  */
@@ -15,10 +18,20 @@ export const WorkerSettings = z.object({
   sizeClass: z.number().int().min(1).optional(),
   cpus: z.number().positive().nullish(),
   memoryBytes: z.number().int().positive().nullish(),
+  diskBytes: z.number().int().positive().nullish(),
+  allowRootJobs: z.boolean().optional(),
+  /** The worker there checks the names. */
+  allowedCalls: z.array(z.string()).optional(),
+  allowsNamespaces: z.boolean().optional(),
+  privateNetwork: z.boolean().optional(),
+  shownPaths: z.array(PathThere).optional(),
+  registries: z.string().optional(),
+  preload: z.array(z.string()).optional(),
   onlyFor: z.array(z.string()).optional(),
+  persistentWorkers: z.number().int().min(0).optional(),
   leaseMs: z.number().int().positive(),
   once: z.boolean(),
-  hiddenPaths: z.array(z.string()),
+  hiddenPaths: z.array(PathThere),
   logLevel: z.string(),
   token: z.string().optional(),
   /** Authorities in PEM, because the other machine does not have their file. */
