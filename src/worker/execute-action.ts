@@ -68,6 +68,7 @@ interface ExecutorSettings {
   readonly allOutputsLimitBytes: number;
   /** The processes for several actions that are kept at most. */
   readonly persistentWorkers: number;
+  readonly measuringLock: string;
   /** Writes a line into the log of the worker. */
   readonly warn?: ((facts: object, text: string) => void) | undefined;
   /** Returns the address of the farm as its jobs reach it; absent without a farm. */

@@ -4,6 +4,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import { untilAborted } from "#core/until-aborted.ts";
+import { holderOf } from "#machine/holder-lock.ts";
 import type { ExecutedActionMetadata } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { Work } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { ActionImages } from "../action-images.ts";
@@ -49,6 +50,8 @@ interface Parts {
   readonly settings: {
     /** The processes that are kept at most. */
     readonly most: number;
+    /** Held by a collector that measures on this machine. */
+    readonly measuringLock: string;
     readonly path: string;
     readonly logLimitBytes: number;
     /** Tells people why a process was of no use. */
@@ -90,7 +93,8 @@ export class PersistentExecutions {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#pool = new ProcessPool(parts.settings.most);
+    const { most, measuringLock } = parts.settings;
+    this.#pool = new ProcessPool(most, () => holderOf(measuringLock) !== undefined);
   }
 
   /** Ends all processes. */

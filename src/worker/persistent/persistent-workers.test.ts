@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { takeLock } from "#machine/holder-lock.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import { type Need, skipWithout } from "../../../test/support/needs/needs.ts";
+import { processesWith, untilNoProcessWith } from "../../../test/support/processes-with.ts";
 import { readWorkerConfig } from "../config.ts";
 import { FakeFarm, type FakeJob } from "../fake-farm.fixture.ts";
 import { startWorkerOn, type Worker } from "../start-worker.ts";
@@ -55,6 +57,7 @@ beforeAll(async () => {
     slots: 2,
     dataDir,
     persistentWorkers: 2,
+    measuringLock: join(dataDir, "measuring.lock"),
   });
   worker = await startWorkerOn(farm, config, pino({ level: "silent" }));
   laterMounts = await needsLaterMounts({ ...config, dataDir: join(dataDir, "probe") });
@@ -235,4 +238,25 @@ test("more kinds of processes than are kept end those used least", async (contex
     requests.push(requestOf(await farm.run(job(write, { key }))));
 
   expect(requests).toEqual([1, 1, 2, 1, 3, 1]);
+});
+
+test("idle processes end while a collector measures on the machine", async (context) => {
+  skipWithout(context, laterMounts);
+  const [key, mark] = [randomUUID(), `--mark=${randomUUID()}`];
+  const { command, ...others } = job(write, { key });
+  const marked = {
+    ...others,
+    command: { ...command, arguments: [process.execPath, "tools/tool.mjs", mark, "@out/flags"] },
+  };
+  const first = await farm.run(marked);
+  expect(await processesWith(mark)).not.toEqual([]);
+
+  const taken = await takeLock(join(dataDir, "measuring.lock"), "lab-1");
+  await untilNoProcessWith(mark);
+  if ("lock" in taken) await taken.lock.release();
+
+  const second = await farm.run(marked);
+  expect(requestOf(first)).toBe(1);
+  // 0 if the ended one still occupies its place.
+  expect(requestOf(second)).toBeLessThan(2);
 });

@@ -5,6 +5,9 @@ import type { WorkerProtocol } from "./worker-protocol.ts";
 /** A process without requests ends after this time. */
 const defaultIdleMs = 5 * 60_000;
 
+/** How often idle processes end if a collector measures on this machine. */
+const lookAtMeasuringMs = 1_000;
+
 /** The processes that a worker keeps for further actions. */
 export class ProcessPool {
   readonly #most: number;
@@ -12,10 +15,15 @@ export class ProcessPool {
   /** Each counts until its memory is free. */
   readonly #kept = new Set<KeptProcess>();
   readonly #timers = new Map<KeptProcess, NodeJS.Timeout>();
+  /** Whether a collector measures on this machine: also idle processes, such as virtual machines, would disturb it. */
+  readonly #isMeasured: () => boolean;
+  /** Runs while there are idle processes. */
+  #looking: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(most: number, idleMs = defaultIdleMs) {
+  constructor(most: number, isMeasured: () => boolean, idleMs = defaultIdleMs) {
     this.#most = most;
+    this.#isMeasured = isMeasured;
     this.#idleMs = idleMs;
   }
 
@@ -61,6 +69,15 @@ export class ProcessPool {
       if (!process.isBusy) void this.end(process);
     }, this.#idleMs);
     this.#timers.set(process, timer);
+    this.#looking ??= setInterval(() => this.#lookAtMeasuring(), lookAtMeasuringMs);
+  }
+
+  #lookAtMeasuring(): void {
+    const idle = [...this.#kept].filter(({ isBusy }) => !isBusy);
+    if (idle.length === 0) {
+      clearInterval(this.#looking);
+      this.#looking = undefined;
+    } else if (this.#isMeasured()) for (const process of idle) void this.end(process);
   }
 
   async end(process: KeptProcess): Promise<void> {
@@ -75,6 +92,7 @@ export class ProcessPool {
   /** Ends all processes, after the last action. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearInterval(this.#looking);
     await Promise.all([...this.#kept].map((process) => this.end(process)));
   }
 }
