@@ -28,12 +28,15 @@ async function programs() {
   await Promise.all([manPages(), completionScripts()]);
 }
 
+/** What the build runs leaves no code cache in dist/, which jobs and images copy to other machines. */
+const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" };
+
 /** The built program writes its own man pages. */
 async function manPages() {
   const program = join(root, "dist/grange.js");
   const pages = join(root, "dist/man");
   await rm(pages, { recursive: true, force: true });
-  await promisify(execFile)(process.execPath, [program, "man", "--write", pages]);
+  await promisify(execFile)(process.execPath, [program, "man", "--write", pages], { env });
 }
 
 /** The built program writes its own completion scripts, which it then only has to print. */
@@ -43,7 +46,7 @@ async function completionScripts() {
   await rm(directory, { recursive: true, force: true });
   const scripts = await Promise.all(
     ["bash", "zsh", "fish"].map(async (shell) => {
-      const options = { maxBuffer: 16 * 1024 * 1024 };
+      const options = { env, maxBuffer: 16 * 1024 * 1024 };
       const words = [program, "completion", shell];
       const { stdout } = await promisify(execFile)(process.execPath, words, options);
       return [shell, stdout];

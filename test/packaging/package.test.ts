@@ -121,6 +121,14 @@ test("the installed command prints version and commit", async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(versionLine) });
 });
 
+test("the installed command keeps its compiled code beside the package of its user", async () => {
+  await runProgram(installed.command, ["--version"]);
+
+  const caches = await readdir(join(installed.folder, "dist", "code-cache"));
+
+  expect(caches.filter((name) => name.startsWith("--version-"))).toHaveLength(1);
+});
+
 test("`grange up` of the installed package runs another project's repository successfully", async () => {
   const repository = await sampleRepository({ ".grange/jobs.yml": definitions });
   undo.push(() => repository.remove());
