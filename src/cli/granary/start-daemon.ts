@@ -7,6 +7,7 @@ import { type GranaryPlace, ownVariables } from "#granary/config.ts";
 import { makeDirectory } from "#machine/make-directory.ts";
 import { grangeCommand } from "../up/grange-command.ts";
 import { connectToGranary, type GranaryClient, type ReadAnswer } from "./granary-client.ts";
+import { optimizeLaterFlag } from "./optimize-later.ts";
 
 /** Node loads the program in a third of a second on a fast machine, in two on a slow and busy one. */
 const builtStartMs = 5_000;
@@ -32,8 +33,11 @@ export async function startDaemon(
   const logFile = join(place.dataDirectory, "log");
   const log = openSync(logFile, "a", 0o600);
   const before = fstatSync(log).size;
+  // With this flag from its start, the code cache of a daemon is valid for the next one.
+  const flag = optimizeLaterFlag(process.versions.node);
   const words = [
     ...process.execArgv,
+    ...(flag === undefined ? [] : [flag]),
     ...grangeCommand(entry),
     "granary",
     "--data",
