@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   type Digest,
   type DigestFunction,
-  digestFrom,
+  digestFromDigits,
   digestFunctions,
   functionByLength,
   functionOf,
@@ -58,14 +58,23 @@ export function fromDigestMessage(
   digestFunction: DigestFunction_Value | DigestFunction = DigestFunction_Value.UNKNOWN,
 ): Digest {
   if (message === undefined) throw new Fault("invalid_argument", `${whose} has no digest`);
-  const { hash } = message;
+  return digestFromParts(message.hash, message.sizeBytes, whose, digestFunction);
+}
+
+/** The same for a digest whose message was decoded without making an object of it. */
+export function digestFromParts(
+  hash: string,
+  sizeBytes: bigint | number,
+  whose: string,
+  digestFunction: DigestFunction_Value | DigestFunction,
+): Digest {
   const name = functionFor(hash, whose, digestFunction);
   const problem =
     name === undefined || !isHexOf(name, hash)
       ? `${JSON.stringify(hash.slice(0, 200))} is not ${name ? `a ${name} hash` : "a hash"} in lower-case hex digits`
-      : problemOfSize(message.sizeBytes);
+      : problemOfSize(sizeBytes);
   if (name !== undefined && problem === undefined) {
-    return digestFrom(name, hash, Number(message.sizeBytes));
+    return digestFromDigits(name, hash, Number(sizeBytes));
   }
   throw new Fault("invalid_argument", `${whose} has no valid digest: ${problem}`);
 }
@@ -91,8 +100,8 @@ function known(requested: DigestFunction_Value, whose: string): DigestFunction {
   );
 }
 
-function problemOfSize(sizeBytes: bigint): string | undefined {
-  return sizeBytes < 0n || sizeBytes > BigInt(Number.MAX_SAFE_INTEGER)
+function problemOfSize(sizeBytes: bigint | number): string | undefined {
+  return sizeBytes < 0 || sizeBytes > Number.MAX_SAFE_INTEGER
     ? `a blob cannot have ${sizeBytes} bytes`
     : undefined;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock } from "#core/clock.ts";
-import type { Digest } from "#core/digest.ts";
+import { type Digest, digestFrom } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { describeBlobStore } from "./blob-store.fixture.ts";
 import type { BlobStore } from "./blob-store.ts";
@@ -142,4 +142,37 @@ test("a claim is not renewed by those who ask for it", async () => {
   for (ms = 0; ms <= 60_000; ms += 10_000) await store.findMissing([here]);
 
   expect(asked).toEqual([[here], [here]]);
+});
+
+test("a blob of another size with the same hash is not the one that was seen", async () => {
+  const { base, asked } = asking();
+  const store = cachingExistence(base, systemClock, minute);
+  const other = digestFrom("sha256", here.hash, here.sizeBytes + 1);
+  await store.findMissing([here]);
+
+  await store.findMissing([other]);
+  await store.findMissing([here]);
+
+  expect(asked.slice(0, 2)).toEqual([[here], [other]]);
+});
+
+test("a blob is not remembered when one of another size with its hash is missing", async () => {
+  const other = digestFrom("sha256", here.hash, here.sizeBytes + 1);
+  const asked: Digest[][] = [];
+  const base: BlobStore = {
+    ...memoryBlobStore(),
+    async findMissing(digests) {
+      asked.push([...digests]);
+      return digests.filter((digest) => digest.sizeBytes === other.sizeBytes);
+    },
+  };
+  const store = cachingExistence(base, systemClock, minute);
+
+  expect(await store.findMissing([here, other])).toEqual([other]);
+  expect(await store.findMissing([here, other])).toEqual([other]);
+
+  expect(asked).toEqual([
+    [here, other],
+    [here, other],
+  ]);
 });

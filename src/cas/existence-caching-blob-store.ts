@@ -1,5 +1,5 @@
 import type { Clock } from "#core/clock.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
+import type { Digest } from "#core/digest.ts";
 import type { BlobStore } from "./blob-store.ts";
 
 export interface ExistenceCacheOptions {
@@ -11,6 +11,12 @@ export interface ExistenceCacheOptions {
   /** The limit for cached digests; about 200 bytes of memory each. */
   readonly limit: number;
 }
+
+/**
+ * The blobs that count as present, by the name of their store and their hash. A hash belongs to blobs of one size only,
+ * so a lookup needs no longer key, which would have to be made for each digest of each request.
+ */
+export type SeenBlobs = Map<string, { readonly sizeBytes: number; readonly until: number }>;
 
 interface ExistenceCachingStore extends BlobStore {
   /** Like `findMissing`, but checks every digest in the store below, and removes missing ones from the cache. */
@@ -24,27 +30,32 @@ interface ExistenceCachingStore extends BlobStore {
  * since. A read that finds no blob, or a corrupt one, removes its digest from the cache. A blob that another process
  * removes is reported as present for at most `ttlMs`: a check does not renew an entry.
  *
- * @param seen The blobs that count as present, with the end of that time; shared by stores, whose `name` keeps their
- * blobs apart.
+ * @param seen Shared by stores, whose `name` keeps their blobs apart.
  */
 export function cachingExistence(
   base: BlobStore,
   clock: Clock,
   { ttlMs, limit }: ExistenceCacheOptions,
-  seen = new Map<string, number>(),
+  seen: SeenBlobs = new Map(),
   name = "",
 ): ExistenceCachingStore {
   /** Incremented at every loss: an answer that began before a loss is not cached. */
   let losses = 0;
-  const keyOf = (digest: Digest) => name + digestKey(digest);
+  const keyOf = ({ hash }: Digest) => name + hash;
 
   function remember(digest: Digest, now: number): void {
     const key = keyOf(digest);
     // Removed first, so that the order of the map is the order of expiry.
     seen.delete(key);
-    seen.set(key, now + ttlMs);
+    seen.set(key, { sizeBytes: digest.sizeBytes, until: now + ttlMs });
+    if (seen.size <= limit) return;
     const [oldest] = seen.keys();
-    if (seen.size > limit && oldest !== undefined) seen.delete(oldest);
+    if (oldest !== undefined) seen.delete(oldest);
+  }
+
+  function isSeen(digest: Digest, now: number): boolean {
+    const blob = seen.get(keyOf(digest));
+    return blob !== undefined && blob.until > now && blob.sizeBytes === digest.sizeBytes;
   }
 
   function forget(digest: Digest): void {
@@ -57,12 +68,13 @@ export function cachingExistence(
     const now = clock.now().getTime();
     const before = losses;
     const missing = await base.findMissing(digests);
-    const absent = new Set(missing.map(digestKey));
+    // By the hash alone: a blob is not remembered if one of another size with its hash is missing.
+    const absent = new Set(missing.map(({ hash }) => hash));
     // A blob may have been found corrupt, and removed, after it was seen.
     const isCertain = losses === before;
     for (const digest of missing) forget(digest);
     if (!isCertain) return missing;
-    for (const digest of digests) if (!absent.has(digestKey(digest))) remember(digest, now);
+    for (const digest of digests) if (!absent.has(digest.hash)) remember(digest, now);
     return missing;
   }
 
@@ -105,7 +117,7 @@ export function cachingExistence(
 
     async findMissing(digests) {
       const now = clock.now().getTime();
-      const unsure = digests.filter((d) => (seen.get(keyOf(d)) ?? 0) <= now);
+      const unsure = digests.filter((digest) => !isSeen(digest, now));
       return unsure.length === 0 ? [] : ask(unsure);
     },
 

@@ -27,7 +27,7 @@ const hashPattern = new RegExp(
  * The hash includes its function: 64 hex digits alone are SHA-256; other functions are a prefix, as in `blake3-…`. The
  * same bytes under two functions are two blobs, because their equality cannot be known without reading both.
  *
- * Only `Digest.parse`, `parseDigestKey`, `digestFrom` and `digestOf` make a Digest. A function with a Digest parameter
+ * Only `Digest.parse`, `parseDigestKey`, `digestFrom`, `digestFromDigits` and `digestOf` make a Digest. A function with a Digest parameter
  * can therefore trust it and need not check hash or size again.
  */
 export const Digest = z
@@ -67,7 +67,31 @@ export const DigestText = z.string().transform((text, context): Digest => {
 
 /** Returns each digest once, in the order of first occurrence. */
 export function uniqueDigests(digests: readonly Digest[]): Digest[] {
-  return [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
+  return digests.filter(firstOccurrences());
+}
+
+/**
+ * Returns a function that says of each digest whether it is the first of its kind.
+ *
+ * Digests are compared by their hash, which is a string that exists already. A key is only made for a hash that was seen
+ * with another size.
+ */
+export function firstOccurrences(): (digest: Digest) => boolean {
+  const sizes = new Map<string, number>();
+  const others = new Set<string>();
+  return (digest) => {
+    const { hash, sizeBytes } = digest;
+    const known = sizes.get(hash);
+    if (known === undefined) {
+      sizes.set(hash, sizeBytes);
+      return true;
+    }
+    if (known === sizeBytes) return false;
+    const key = digestKey(digest);
+    if (others.has(key)) return false;
+    others.add(key);
+    return true;
+  };
 }
 
 /** Returns the function of a digest. */
@@ -96,10 +120,22 @@ export function functionByLength(hex: string): DigestFunction | undefined {
 
 /** Throws when the digits are not a hash by the function, or the size is invalid. */
 export function digestFrom(name: DigestFunction, hex: string, sizeBytes: number): Digest {
-  const digest = { hash: name === "sha256" ? hex : `${name}-${hex}`, sizeBytes };
   // Checked by hand, because requests have tens of thousands: the schema takes ten times as long.
-  const isOne = isHexOf(name, hex) && Number.isSafeInteger(sizeBytes) && sizeBytes >= 0;
+  return isHexOf(name, hex)
+    ? digestFromDigits(name, hex, sizeBytes)
+    : Digest.parse({ hash: hashOf(name, hex), sizeBytes });
+}
+
+/** The same for what is known to be hex digits: whoever decoded them looked at each byte. */
+export function digestFromDigits(name: DigestFunction, digits: string, sizeBytes: number): Digest {
+  const digest = { hash: hashOf(name, digits), sizeBytes };
+  const isOne =
+    digits.length === hexDigits[name] && Number.isSafeInteger(sizeBytes) && sizeBytes >= 0;
   return isOne ? (Object.freeze(digest) as Digest) : Digest.parse(digest);
+}
+
+function hashOf(name: DigestFunction, hex: string): string {
+  return name === "sha256" ? hex : `${name}-${hex}`;
 }
 
 const emptyDigests: Readonly<Record<DigestFunction, Digest>> = {

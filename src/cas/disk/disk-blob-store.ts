@@ -206,21 +206,26 @@ async function wholeBlob(files: BlobFiles, digest: Digest): Promise<Uint8Array |
 
 /** Returns those of the digests, each once, that have no file. */
 async function missingOf(files: BlobFiles, digests: readonly Digest[]): Promise<Digest[]> {
-  const distinct = uniqueDigests(digests);
-  const missing = new Set<Digest>();
+  const missing: Digest[] = [];
   const unsure: Digest[] = [];
+  /** The place of each of the unsure ones among the missing. */
+  const places: number[] = [];
   const turn = turns();
-  for (const digest of distinct) {
+  for (const digest of uniqueDigests(digests)) {
     const waiting = turn();
     if (waiting !== undefined) await waiting;
     const isKnownHere = isHereNow(files, digest);
-    if (isKnownHere === undefined) unsure.push(digest);
-    else if (!isKnownHere) missing.add(digest);
+    if (isKnownHere === true) continue;
+    if (isKnownHere === undefined) {
+      places.push(missing.length);
+      unsure.push(digest);
+    }
+    missing.push(digest);
   }
-  await mapAtMost(callsAtOnce, unsure, async (digest) => {
-    if (!(await isHere(files, digest))) missing.add(digest);
-  });
-  return distinct.filter((digest) => missing.has(digest));
+  if (unsure.length === 0) return missing;
+  const found = await mapAtMost(callsAtOnce, unsure, (digest) => isHere(files, digest));
+  const here = new Set(places.filter((_, n) => found[n]));
+  return missing.filter((_, n) => !here.has(n));
 }
 
 /** Returns functions that write a temporary file and give it the name of its blob. */

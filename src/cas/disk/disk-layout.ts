@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { Digest, emptyDigest, hexOf, isEmptyDigest } from "#core/digest.ts";
 
 /**
@@ -23,13 +23,15 @@ export interface DiskLayout {
 export function diskLayout(directory: string, temp = join(directory, "temp")): DiskLayout {
   const blobs = join(directory, "blobs");
   const leaving = join(directory, "leaving");
+  const start = blobs + sep;
   return {
     blobs,
     temp,
     path: (digest) => {
       // The empty blob is one file for all functions.
       const kept = isEmptyDigest(digest) ? emptyDigest : digest;
-      return join(blobs, hexOf(kept).slice(0, 2), kept.hash);
+      // `join` parses all of the path, which took a tenth of the time of a look-up.
+      return start + hexOf(kept).slice(0, 2) + sep + kept.hash;
     },
     leaving,
     leavingPath: ({ hash }) => join(leaving, hash),

@@ -9,7 +9,11 @@ import type {
   UnnamedBlobs,
 } from "../blob-storage.ts";
 import type { BlobStore } from "../blob-store.ts";
-import { cachingExistence, type ExistenceCacheOptions } from "../existence-caching-blob-store.ts";
+import {
+  cachingExistence,
+  type ExistenceCacheOptions,
+  type SeenBlobs,
+} from "../existence-caching-blob-store.ts";
 import { memoryBlobStore } from "../memory-blob-store.ts";
 import { bytesKept, recentBlobs } from "../recent-blobs.ts";
 import type { UploadStore } from "../upload-store.ts";
@@ -67,7 +71,7 @@ export async function openProjectBlobs(parts: {
   readonly mostNamespaces?: number;
 }): Promise<ProjectBlobs> {
   const { storage, clock, existence, isCorrupt, mostNamespaces = usuallyAtMost } = parts;
-  const seen = new Map<string, number>();
+  const seen: SeenBlobs = new Map();
   const kept = bytesKept();
   const ownStorage = await storage.open(ownNamespace);
   if (ownStorage === undefined)
@@ -151,8 +155,7 @@ export async function openProjectBlobs(parts: {
       return left;
     },
     lost(namespace, hash) {
-      const start = `${namespace === ownNamespace ? "" : `${namespace} `}${hash}`;
-      for (const key of seen.keys()) if (key.startsWith(start)) seen.delete(key);
+      seen.delete(`${namespace === ownNamespace ? "" : `${namespace} `}${hash}`);
     },
     sweep: () => storage.sweepUploads(),
   };
