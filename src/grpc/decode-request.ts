@@ -67,6 +67,21 @@ export async function decodeInTurns<S extends DescMessage>(
   return message;
 }
 
+/** Decodes a piece of a request into what its earlier pieces became. */
+export function mergeRequest<S extends DescMessage>(
+  method: Named,
+  schema: S,
+  message: MessageShape<S>,
+  piece: Uint8Array,
+): void {
+  try {
+    assertFewParts(schema, piece, mostParts);
+    mergeFromBinary(schema, message, piece);
+  } catch (cause) {
+    throw notTaken(method, cause);
+  }
+}
+
 /** Cuts a message between its fields. Throws `internal` where it has none. */
 export function* piecesOf(method: Named, bytes: Uint8Array): Generator<Uint8Array> {
   const reader = new BinaryReader(bytes);

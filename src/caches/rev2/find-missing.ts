@@ -1,16 +1,11 @@
-import { fromDigestMessage } from "#cas/digest-message.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, firstOccurrences } from "#core/digest.ts";
 import type { CallContext } from "#grpc/call-context.ts";
-import { decodeRequest, piecesOf } from "#grpc/decode-request.ts";
+import { piecesOf } from "#grpc/decode-request.ts";
 import { type Method, rawMethod } from "#grpc/method.ts";
-import {
-  ContentAddressableStorage,
-  DigestFunction_Value,
-  type Digest as DigestMessage,
-  FindMissingBlobsRequestSchema,
-} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { ContentAddressableStorage } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { takingTurns } from "#scheduling/take-turns.ts";
 import type { BlobsFor } from "./blobs-for.ts";
+import { findMissingRequest } from "./decode-find-missing.ts";
 import { encodeMissing } from "./encode-missing.ts";
 import { projectOf } from "./project-of.ts";
 
@@ -20,8 +15,6 @@ const method = ContentAddressableStorage.method.findMissingBlobs;
 const decodedAtOnce = 32;
 /** For stores that check each blob by itself, such as a disk: more would leave no file calls for other clients. */
 const defaultCheckedAtOnce = 32;
-/** The length of MD5, the shortest hash. */
-const leastHashLength = 32;
 
 /**
  * FindMissingBlobs, piece by piece.
@@ -50,36 +43,21 @@ async function answerTo(
   checkedAtOnce: number,
 ): Promise<Uint8Array[]> {
   const turn = takingTurns(undefined, context.peer);
-  const messages: DigestMessage[] = [];
-  let instance = "";
-  let by: DigestFunction_Value = DigestFunction_Value.UNKNOWN;
+  const request = findMissingRequest();
   for (const piece of piecesOf(method, bytes)) {
     await turn();
-    // Each piece of a message is itself a message; a non-repeated field is in one of the pieces.
-    const request = decodeRequest(method, FindMissingBlobsRequestSchema, piece);
-    for (const digest of request.blobDigests) {
-      // An invalid hash is refused before a million more are decoded.
-      if (digest.hash.length < leastHashLength) fromDigestMessage(digest, "a blob");
-      messages.push(digest);
-    }
-    instance = request.instanceName || instance;
-    by = request.digestFunction || by;
+    request.add(piece);
   }
-  const blobs = blobsFor(projectOf(instance), context);
+  const blobs = blobsFor(projectOf(request.instanceName), context);
 
-  const asked = new Set<string>();
+  const isFirst = firstOccurrences();
   const answer: Uint8Array[] = [];
   let unchecked: Digest[] = [];
-  for (let at = 0; at < messages.length; at += decodedAtOnce) {
-    await turn();
-    for (const message of messages.slice(at, at + decodedAtOnce)) {
-      const digest = fromDigestMessage(message, "a blob", by);
-      const key = digestKey(digest);
-      if (asked.has(key)) continue;
-      asked.add(key);
-      unchecked.push(digest);
-    }
-    const isLast = at + decodedAtOnce >= messages.length;
+  for (let n = 0; n < request.length; n++) {
+    if (n % decodedAtOnce === 0) await turn();
+    const digest = request.digest(n);
+    if (isFirst(digest)) unchecked.push(digest);
+    const isLast = n + 1 === request.length;
     if (!isLast && unchecked.length < checkedAtOnce) continue;
     const missing = await blobs.findMissing(unchecked);
     unchecked = [];
