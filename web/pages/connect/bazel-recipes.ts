@@ -50,7 +50,7 @@ export const bazelRecipes = {
       useOfBazel,
     ],
     expect:
-      "Bazel prints a link to its invocation here. A second build after `bazel clean` has only remote cache hits. With a token, Bazel 4.2 reports `--bes_header` as unrecognized: omit that line.",
+      "Bazel prints a link to its invocation here. A second build after `bazel clean` has only remote cache hits. With a token, Bazel 4.2 reports `--bes_header` as unrecognized: omit that line. For compilers that serve several actions, start workers with `--persistent-workers 2`, and add `--experimental_remote_mark_tool_inputs` (Bazel 6 or later).",
     seen: { invocationsOf: "bazel" },
   },
   "bazel-cache": {
