@@ -1,55 +1,33 @@
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { durationFromMs, timestampFromDate, timestampNow } from "@bufbuild/protobuf/wkt";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { Fault, messageOf } from "#core/fault.ts";
+import { Fault } from "#core/fault.ts";
 import { untilAborted } from "#core/until-aborted.ts";
-import {
-  type ActionResult,
-  ActionResultSchema,
-  type ExecutedActionMetadata,
-  ExecutedActionMetadataSchema,
-} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import {
-  type Finished,
-  FinishedSchema,
-  Outcome,
-  type Work,
-} from "#proto/grange/worker/v1/worker_pb.ts";
+import { ExecutedActionMetadataSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { type Finished, Outcome, type Work } from "#proto/grange/worker/v1/worker_pb.ts";
 import { activeTraceparent } from "#tracing/active-span.ts";
 import { ActionImages } from "./action-images.ts";
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
-import { countingFetches, type Fetched } from "./counting-fetches.ts";
+import { countingFetches } from "./counting-fetches.ts";
 import { isDiskFull } from "./disk-room.ts";
 import { type Clearing, ExecutionCleanups } from "./execution-cleanups.ts";
 import { ExecutionPlaces } from "./execution-places.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
-import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
-import type { ImageToRun } from "./image/oci/open-images.ts";
-import type { InputRoot } from "./input-root/input-root.ts";
+import { finishedWithoutProcess } from "./finished-message.ts";
 import { LogJudge } from "./judge/log-judge.ts";
-import { judgeOutcome } from "./judge-outcome.ts";
 import { diskQuotaFor } from "./limits/disk-use.ts";
-import type { Limits } from "./limits/limits.ts";
 import { limitsWithin, slotOf } from "./limits/slot-share.ts";
 import type { CapturedLog } from "./logs/captured-log.ts";
 import { FifoPool } from "./logs/fifo-pool.ts";
-import { publishLogs } from "./logs/publish-logs.ts";
 import type { Machine } from "./machine.ts";
-import { type CollectedOutputs, collectOutputs } from "./outputs/collect-outputs.ts";
-import { declaredOutputs } from "./outputs/declared-outputs.ts";
-import { outputLimitsWithin } from "./outputs/output-limits.ts";
-import { wantedProperties } from "./outputs/output-properties.ts";
 import { prepareOutputs } from "./outputs/prepare-outputs.ts";
-import { publishOutputs } from "./outputs/upload-outputs.ts";
 import { PersistentExecutions, type Served } from "./persistent/persistent-executions.ts";
-import { resourceMessages } from "./resource-messages.ts";
-import { type ProcessEnd, runProcess } from "./run-process.ts";
+import { type ReportParts, type RunJob, reportExecution } from "./report-execution.ts";
+import { runProcess } from "./run-process.ts";
 import { secretsPlace } from "./sandbox/sandbox.ts";
 import { SecretForms } from "./secrets/log-mask.ts";
 import { openSecretFolder } from "./secrets/secret-folder.ts";
-import type { OpenServices } from "./services/open-services.ts";
-import { publishServiceLogs } from "./services/publish-service-logs.ts";
 import { ProcessSpawner } from "./spawned-process.ts";
 import { toolPath } from "./tool-path.ts";
 import { variablesOfToken } from "./variables-of-token.ts";
@@ -105,6 +83,7 @@ export class ActionExecutor {
   readonly #clearings = new ExecutionCleanups();
   readonly #images: ActionImages;
   readonly #persistent: PersistentExecutions;
+  readonly #reportParts: ReportParts;
   /** Prefetches for executions that are not claimed yet; pauses for claimed ones. */
   readonly ahead: FetchAhead;
 
@@ -112,6 +91,8 @@ export class ActionExecutor {
     this.#machine = machine;
     this.ahead = new FetchAhead(machine.inputRoots, machine.local);
     this.#settings = settings;
+    const { retryWindow, local } = machine;
+    this.#reportParts = { retryWindow, local, limits: settings };
     this.#pipes = new FifoPool(machine.shell, machine.runDir);
     const { path, slots } = settings;
     this.#images = new ActionImages(machine, path);
@@ -182,10 +163,8 @@ export class ActionExecutor {
     }
     if (served === undefined) return "ordinary";
     if (served.end.stopped === "lost") return undefined;
-    return this.#report(
-      { ...served, judge: undefined, services: undefined, forms: undefined },
-      job,
-    );
+    const nothingBeside = { judge: undefined, services: undefined, forms: undefined };
+    return reportExecution({ ...served, ...nothingBeside }, job, this.#reportParts);
   }
 
   async #executeIn(job: Job): Promise<Finished | undefined> {
@@ -284,120 +263,19 @@ export class ActionExecutor {
     cpus?.giveBack();
     clearing.steps.push(() => end.stderr.close());
     if (end.stopped === "lost") return undefined;
-    const finished = await this.#report({ root, end, judge, fetched, image, services, forms }, job);
+    const finished = await reportExecution(
+      { root, end, judge, fetched, image, services, forms },
+      job,
+      this.#reportParts,
+    );
     // The action also chooses names of files and targets of links.
     if (forms !== undefined) finished.message = forms.hide(finished.message);
     return finished;
   }
-
-  /** Finds and uploads the outputs. Rejects when the action must stop. */
-  async #collect(root: InputRoot, job: Job, result: ActionResult): Promise<CollectedOutputs> {
-    const { farm, watch } = job;
-    const { command, digestFunction, limits } = job.request;
-    const signal = watch.stop;
-    const collected = await collectOutputs(root.seen, declaredOutputs(command), {
-      digestFunction,
-      properties: wantedProperties(command.outputNodeProperties),
-      limits: outputLimitsWithin(limits.outputBytes, this.#settings),
-      signal,
-    });
-    const target = { farm, retryWindow: this.#machine.retryWindow, signal };
-    const format = command.outputDirectoryFormat;
-    await uploading(() => publishOutputs(root.seen, collected, format, target, result));
-    return collected;
-  }
-
-  async #report(ran: Ran, job: Job): Promise<Finished> {
-    const { root, end, judge, fetched, image, services, forms, persistentRequest } = ran;
-    const { work, request, farm, watch, metadata, clearing } = job;
-    metadata.executionStartTimestamp = timestampFromDate(end.startedAt);
-    metadata.executionCompletedTimestamp = timestampFromDate(end.endedAt);
-    metadata.virtualExecutionDuration = durationFromMs(
-      end.endedAt.getTime() - end.startedAt.getTime(),
-    );
-    metadata.outputUploadStartTimestamp = timestampNow();
-    const result = create(ActionResultSchema, {
-      exitCode: end.exitCode,
-      executionMetadata: metadata,
-    });
-
-    const { retryWindow } = this.#machine;
-    // The logs of a cancelled execution are still needed; their size is limited.
-    const signal = watch.stop.aborted ? undefined : watch.stop;
-    const target = { farm, retryWindow, ...(signal && { signal }) };
-    await uploading(() => publishLogs(end, request.digestFunction, target, result));
-    const outputs =
-      end.stopped === "cancelled"
-        ? undefined
-        : await unlessCancelled(watch.stop, () => this.#collect(root, job, result));
-    const collected = outputs ?? nothing;
-    await uploading(async () => {
-      const { logs = [] } = services ?? {};
-      const found = await publishServiceLogs(logs, forms, request.digestFunction, target);
-      result.outputFiles.push(...found);
-    });
-    clearing.steps.push(async () => {
-      const { local } = this.#machine;
-      for (const file of collected.files) await local.adopt(join(root.made, file.at), file);
-    });
-    metadata.outputUploadCompletedTimestamp = timestampNow();
-    metadata.workerCompletedTimestamp = timestampNow();
-
-    const { memoryBytes, processes, diskBytes } = job.limits;
-    const ownMemoryBytes = request.limits.memoryBytes;
-    const allowed = {
-      timeoutMs: request.timeoutMs,
-      memoryBytes,
-      ownMemoryBytes,
-      processes,
-      diskBytes,
-    };
-    const stopped = outputs === undefined ? "cancelled" : end.stopped;
-    const ended = judgeOutcome({ ...end, stopped }, allowed, collected.missing);
-    const judged = await judge?.conclude({ ...ended, exitCode: end.exitCode }, (line) =>
-      end.stdout.storedLine(line),
-    );
-    metadata.auxiliaryMetadata = [
-      ...(judged === undefined ? [] : [judged.findings]),
-      ...resourceMessages(end, root, fetched, image, persistentRequest),
-    ];
-    const verdict = judged ?? ended;
-    const [refused] = collected.refused;
-    const failedByOutputs = refused !== undefined && verdict.outcome === Outcome.SUCCEEDED;
-    return create(FinishedSchema, {
-      ...(work.lease ? { lease: work.lease } : {}),
-      outcome: failedByOutputs ? Outcome.FAILED : verdict.outcome,
-      message: failedByOutputs ? refused : verdict.message,
-      result,
-      digestFunction: work.digestFunction,
-      // What a shared process used must not teach what such an action needs.
-      ...(persistentRequest === undefined ? { usage: usageMessage(end.usage) } : {}),
-    });
-  }
 }
 
-/** A process that has ended, and what is known of it. */
-interface Ran {
-  readonly root: InputRoot;
-  readonly end: ProcessEnd;
-  readonly judge: LogJudge | undefined;
-  readonly fetched: Fetched;
-  readonly image: ImageToRun | undefined;
-  readonly services: OpenServices | undefined;
-  /** The forms in which secrets may appear in logs. */
-  readonly forms: SecretForms | undefined;
-  /** Absent unless a persistent worker process served it. */
-  readonly persistentRequest?: number;
-}
-
-interface Job {
-  readonly work: Work;
-  readonly request: ActionRequest;
-  readonly limits: Limits;
-  readonly farm: BlobStore;
+interface Job extends RunJob {
   readonly watch: ActionWatch;
-  readonly metadata: ExecutedActionMetadata;
-  readonly clearing: Clearing;
 }
 
 function secretFormsOf({ secrets, token }: ActionRequest): SecretForms | undefined {
@@ -406,30 +284,4 @@ function secretFormsOf({ secrets, token }: ActionRequest): SecretForms | undefin
     ...(token === undefined ? [] : [Buffer.from(token.value)]),
   ];
   return values.length === 0 ? undefined : new SecretForms(values);
-}
-
-const nothing: CollectedOutputs = { outputs: [], files: [], missing: [], refused: [] };
-
-/** Returns undefined when the action is cancelled before the work is done. */
-async function unlessCancelled<Result>(
-  stop: AbortSignal,
-  work: () => Promise<Result>,
-): Promise<Result | undefined> {
-  try {
-    return await work();
-  } catch (reason) {
-    if (stop.aborted && stop.reason === "cancelled") return undefined;
-    throw reason;
-  }
-}
-
-/** The action is not the cause of any error that the farm reports about an upload. */
-async function uploading(upload: () => Promise<void>): Promise<void> {
-  try {
-    await upload();
-  } catch (reason) {
-    throw new Fault("unavailable", `the outputs cannot be uploaded: ${messageOf(reason)}`, {
-      cause: reason,
-    });
-  }
 }
