@@ -18,6 +18,17 @@ export interface StarterJob {
   /** Exit codes that count as success; absent: only 0. */
   readonly exitCodes?: readonly number[];
   readonly sources?: readonly Submodule[];
+  /** The container image in which the commands run; absent: the worker's machine. */
+  readonly image?: string;
+  readonly services?: Readonly<Record<string, StarterService>>;
+}
+
+/** A program in a container image beside a job. */
+export interface StarterService {
+  readonly image: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Succeeds when the service is ready; absent: when it listens on its first port. */
+  readonly readyCommand?: string;
 }
 
 /** Another repository at a directory of this one, at a fixed commit. */

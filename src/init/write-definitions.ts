@@ -1,5 +1,5 @@
 import { Document, isMap, isScalar, type YAMLMap } from "yaml";
-import type { StarterJob } from "./starter-job.ts";
+import type { StarterJob, StarterService } from "./starter-job.ts";
 
 interface DefinitionsFile {
   /** Comment lines at the top. */
@@ -45,6 +45,10 @@ function jobNode(document: Document, job: StarterJob): YAMLMap {
     set(key, document.createNode(texts, { flow: width <= widest }));
   };
   set("when", job.when);
+  set("image", job.image === undefined ? undefined : literally(job.image));
+  if (job.services !== undefined) {
+    set("services", Object.fromEntries(Object.entries(job.services).map(serviceEntry)));
+  }
   set("working-directory", job.workingDirectory);
   const [command = "", ...more] = job.commands.map(literally);
   set("commands", more.length === 0 ? command : [command, ...more]);
@@ -70,6 +74,22 @@ function jobNode(document: Document, job: StarterJob): YAMLMap {
   if (job.network === true) set("network", true);
   set("timeout", job.timeout);
   return node;
+}
+
+function serviceEntry([name, service]: [string, StarterService]): [string, unknown] {
+  const environment = Object.entries(service.environment).map(
+    ([variable, value]) => [variable, literally(value)] as const,
+  );
+  return [
+    name,
+    {
+      image: literally(service.image),
+      ...(environment.length === 0 ? {} : { environment: Object.fromEntries(environment) }),
+      ...(service.readyCommand === undefined
+        ? {}
+        : { ready: { command: literally(service.readyCommand) } }),
+    },
+  ];
 }
 
 /** Escapes `${NAME}` for the shell; otherwise the farm would replace it. */

@@ -1,5 +1,7 @@
 import { messageOf } from "#core/fault.ts";
+import { parseImageReference } from "#images/image-reference.ts";
 import type { NeededTool, StarterJob } from "../starter-job.ts";
+import { convertContainers } from "./convert-containers.ts";
 import { expandActions, type PlacedStep } from "./expand-actions.ts";
 import {
   conditionHolds,
@@ -52,12 +54,6 @@ interface JobInWorkflow {
 export function convertJob(given: JobInWorkflow): ConvertedJob {
   const { workflow, job } = given;
   if (job.uses !== undefined) return impossible(`it calls the reusable workflow ${job.uses}`);
-  if (isPresent(job.container)) return impossible("it runs in a container");
-  if (isPresent(job.services)) {
-    const names =
-      typeof job.services === "object" ? Object.keys(job.services ?? {}).join(", ") : "";
-    return impossible(`it needs services in containers (${names})`);
-  }
   const bare = contextOf(given, {});
   try {
     if (job.if !== undefined && !conditionHolds(job.if, bare)) {
@@ -75,20 +71,33 @@ export function convertJob(given: JobInWorkflow): ConvertedJob {
   }
   if (typeof job.env === "string") return impossible("its variables are computed");
   const { environment, leftOut } = jobEnvironment({ ...workflow.env, ...job.env }, bare);
-  const context = contextOf(given, environment);
-  return convertSteps(given, context, environment, leftOut);
+  let containers: Containers;
+  try {
+    containers = convertContainers(job, contextOf(given, environment));
+  } catch (reason) {
+    return impossible(messageOf(reason));
+  }
+  const all = { ...containers.environment, ...environment };
+  const context = new Map([...contextOf(given, all), ...containers.values]);
+  return convertSteps(given, context, all, leftOut.concat(containers.leftOut), containers);
 }
+
+type Containers = ReturnType<typeof convertContainers>;
 
 function convertSteps(
   { workflow, job, surroundings }: JobInWorkflow,
   context: ExpressionContext,
   environment: Readonly<Record<string, string>>,
   leftOutBefore: readonly LeftOut[],
+  containers: Containers,
 ): ConvertedJob {
   const commands: string[] = [];
   const tools: NeededTool[] = [];
-  const notes: WorkflowNote[] = [];
+  const notes: WorkflowNote[] = notesOfContainers(containers);
   const leftOut: LeftOut[] = [...leftOutBefore];
+  const isInImage = containers.image !== undefined;
+  // GitHub runs steps in containers with sh, because an image may have no bash.
+  const usualShell = isInImage ? "sh" : "bash";
   const defaults = { ...workflow.defaults?.run, ...job.defaults?.run };
   const steps = withoutHandedOn(expandActions(job.steps, context, surroundings.actions));
   const lastRun = steps.findLastIndex(({ step }) => step.run !== undefined);
@@ -97,12 +106,17 @@ function convertSteps(
     const { step, where, problem } = placed;
     const outcome: StepOutcome =
       problem === undefined
-        ? convertStep(step, placed.context, placed.isOfAction ? {} : defaults)
+        ? convertStep(step, placed.context, placed.isOfAction ? {} : defaults, usualShell)
         : { kind: "impossible", reason: problem };
-    notes.push(...(outcome.notes ?? []));
+    const { image } = containers;
+    notes.push(
+      ...(outcome.notes ?? []).map((note) =>
+        image === undefined ? note : noteInImage(note, image),
+      ),
+    );
     if (outcome.kind === "commands") {
       commands.push(...outcome.commands);
-      if (outcome.tool !== undefined) tools.push(outcome.tool);
+      if (outcome.tool !== undefined && !isInImage) tools.push(outcome.tool);
       if (step.run !== undefined && outcome.commands.length > 0) ran++;
     } else if (outcome.kind === "optional") {
       leftOut.push({ where, reason: outcome.reason });
@@ -121,6 +135,8 @@ function convertSteps(
       commands: all,
       environment: { CI: "true", ...environment },
       network: true,
+      ...(containers.image === undefined ? {} : { image: containers.image }),
+      ...(containers.services === undefined ? {} : { services: containers.services }),
       ...(Number.isInteger(minutes) && minutes > 0 && minutes <= 1_440
         ? { timeout: `${minutes}m` }
         : {}),
@@ -129,6 +145,39 @@ function convertSteps(
     notes,
     leftOut,
   };
+}
+
+function notesOfContainers({ image, services }: Containers): WorkflowNote[] {
+  const images = Object.values(services ?? {})
+    .map((service) => service.image)
+    .concat(image ?? []);
+  const registries = new Set(images.map((each) => parseImageReference(each).registry));
+  return [
+    ...(registries.size === 0
+      ? []
+      : [{ kind: "registries", names: [...registries] } satisfies WorkflowNote]),
+    ...(services === undefined
+      ? []
+      : [
+          {
+            kind: "text",
+            text: "jobs with services and the network need slirp4netns on the worker",
+          } satisfies WorkflowNote,
+        ]),
+  ];
+}
+
+/** The commands of a job in an image use the programs of the image, not those of the worker. */
+function noteInImage(note: WorkflowNote, image: string): WorkflowNote {
+  switch (note.kind) {
+    case "packages":
+      return { kind: "text", text: `use an image based on ${image} with ${note.names.join(" ")}` };
+    case "own-program":
+      return { kind: "text", text: `jobs in ${image} use the image's ${note.program}` };
+    case "registries":
+    case "text":
+      return note;
+  }
 }
 
 /** Variables that a step hands to later steps have no known value in expressions. */
@@ -161,6 +210,7 @@ function convertStep(
     readonly shell?: string | undefined;
     readonly "working-directory"?: string | undefined;
   },
+  usualShell: "bash" | "sh",
 ): StepOutcome {
   try {
     if (step.if !== undefined && !conditionHolds(step.if, context))
@@ -173,6 +223,7 @@ function convertStep(
     return stepCommands({
       text: fillExpressions(step.run, context),
       shell: shell === undefined ? undefined : fillExpressions(shell, context),
+      usualShell,
       workingDirectory: directory === undefined ? undefined : fillExpressions(directory, context),
       environment,
       mayFail: step["continue-on-error"] === "true",
@@ -316,11 +367,6 @@ function runsOn(written: unknown, context: ExpressionContext): string[] {
   if (Array.isArray(written))
     return written.map((label) => fillExpressions(String(label), context));
   return [];
-}
-
-function isPresent(value: unknown): boolean {
-  if (value === undefined || value === null) return false;
-  return typeof value !== "object" || Object.keys(value).length > 0;
 }
 
 function impossible(reason: string): ConvertedJob {

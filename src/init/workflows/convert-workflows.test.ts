@@ -95,13 +95,6 @@ test("what comes after the work is left out and listed: caches, uploads, steps w
 });
 
 test.each([
-  ["a container", "    container: alpine\n", "      - run: make\n", "runs in a container"],
-  [
-    "services",
-    "    services: { db: { image: postgres } }\n",
-    "      - run: make\n",
-    "services in containers (db)",
-  ],
   [
     "an unknown action before the work",
     "",

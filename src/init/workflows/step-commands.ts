@@ -12,8 +12,10 @@ type StepCommands =
 
 interface StepScript {
   readonly text: string;
-  /** As named in the workflow; absent: GitHub's default, bash. */
+  /** As named in the workflow. */
   readonly shell?: string | undefined;
+  /** The shell of steps that name none. */
+  readonly usualShell: "bash" | "sh";
   readonly workingDirectory?: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
   /** Whether the job continues when the script fails. */
@@ -24,6 +26,7 @@ interface StepScript {
 export function stepCommands({
   text,
   shell,
+  usualShell,
   workingDirectory,
   environment,
   mayFail,
@@ -57,7 +60,7 @@ export function stepCommands({
   const program =
     shell === "python"
       ? "python3 -c"
-      : shell?.startsWith("sh") === true
+      : (shell ?? usualShell).startsWith("sh")
         ? "sh -e -c"
         : bashOf(shell);
   const prefix = variables.length === 0 ? "" : `env ${variables.join(" ")} `;

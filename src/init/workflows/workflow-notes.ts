@@ -7,6 +7,8 @@ export type WorkflowNote =
       readonly program: string;
       readonly version: string | undefined;
     }
+  /** Hosts from which the workers must be allowed to pull images. */
+  | { readonly kind: "registries"; readonly names: readonly string[] }
   | { readonly kind: "text"; readonly text: string };
 
 /** Notes about the same thing, in any workflow. */
@@ -51,6 +53,13 @@ function topicOf(note: WorkflowNote): {
         values: note.version === undefined ? [] : [note.version],
         sentence: (versions) =>
           `jobs use the worker's ${note.program}${versions.length === 0 ? "" : `, whatever version the workflow names (${versions.join(", ")})`}`,
+      };
+    case "registries":
+      return {
+        key: "registries",
+        values: note.names,
+        sentence: (names) =>
+          `jobs run container images; allow them: GRANGE_WORKER_REGISTRIES=${names.join(",")}`,
       };
     case "text":
       return { key: `text ${note.text}`, values: [], sentence: () => note.text };
