@@ -248,10 +248,11 @@ function convertAction(
     return { kind: "impossible", reason };
   }
   if (uses.startsWith("actions/checkout")) {
-    if (inputs["repository"] !== undefined)
+    const repository = inputs["repository"] ?? "";
+    if (repository !== "" && repository !== context.get("github.repository"))
       return {
         kind: "impossible",
-        reason: `it checks out ${inputs["repository"]}; name it in the job's \`sources\``,
+        reason: `it checks out ${repository}; name it in the job's \`sources\``,
       };
     if (inputs["path"] !== undefined && inputs["path"] !== ".")
       return { kind: "impossible", reason: "it checks out into a directory of its own" };

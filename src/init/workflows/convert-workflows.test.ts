@@ -215,6 +215,21 @@ test("a condition about the repository's name holds in that repository", () => {
   ]);
 });
 
+test.each([
+  ["''", ["make"]],
+  ["me/tool", ["make"]],
+  ["you/other", undefined],
+])("a checkout of the repository %s", (repository, commands) => {
+  const text = `on: push\njobs: { a: { steps: [{ uses: actions/checkout@v4, with: { repository: ${repository} } }, { run: make }] } }\n`;
+
+  const converted = convertWorkflows(new Map([["ci.yml", text]]), {
+    actions: new Map(),
+    repository: "me/tool",
+  });
+
+  expect(commandsOf(converted)).toEqual(commands);
+});
+
 test("notes about the same thing are one line", () => {
   const job = (name: string, version: number) =>
     `  ${name}:\n    steps:\n      - uses: actions/setup-node@v4\n        with: { node-version: ${version} }\n      - run: sudo apt-get install -y lib${name}-dev shared-dev\n      - run: make\n`;
