@@ -104,8 +104,9 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   // The syntax of `.grange/*.yml`, and the catalog of jobs that is made from it: no database.
   definitions: ["core", "scheduling", "api", "cas", "git", "images"],
-  // Generates first definitions for a repository from its files: pure. `git` for its globs.
-  init: ["core", "git"],
+  // Generates first definitions for a repository from its files: pure. `git` for its globs, `images` for names of
+  // container images.
+  init: ["core", "git", "images"],
   // Registries of container images.
   images: ["core", "outgoing"],
   worker: [
