@@ -1,6 +1,7 @@
 import { messageOf } from "#core/fault.ts";
 import { parseImageReference } from "#images/image-reference.ts";
 import type { NeededTool, StarterJob } from "../starter-job.ts";
+import type { CallInputs } from "./called-workflow.ts";
 import { convertContainers } from "./convert-containers.ts";
 import { expandActions, type PlacedStep } from "./expand-actions.ts";
 import {
@@ -46,6 +47,8 @@ interface JobInWorkflow {
   readonly workflow: Workflow;
   readonly surroundings: Surroundings;
   readonly event: string;
+  /** Those of a called workflow. */
+  readonly inputs: CallInputs;
   readonly job: WorkflowJob;
   readonly combination: Combination;
 }
@@ -310,8 +313,14 @@ function preludeOf(commands: readonly string[]): string[] {
   return unique.length === 0 ? prelude : [...prelude, `export PATH="${unique.join(":")}:$PATH"`];
 }
 
-function contextOf(
-  { event, combination, surroundings: { repository } }: JobInWorkflow,
+/** Returns the values that expressions of a job may name. */
+export function contextOf(
+  {
+    event,
+    combination,
+    inputs,
+    surroundings: { repository },
+  }: Pick<JobInWorkflow, "event" | "combination" | "inputs" | "surroundings">,
   environment: Readonly<Record<string, string>>,
 ): ExpressionContext {
   return new Map<string, ExpressionValue>([
@@ -323,6 +332,7 @@ function contextOf(
           ["github.repository", repository],
           ["github.repository_owner", repository.split("/")[0] ?? ""],
         ] as const)),
+    ...inputs,
     ["runner.os", "Linux"],
     ["runner.arch", "X64"],
     ...[...combination].map(([name, value]) => [`matrix.${name}`, value] as const),

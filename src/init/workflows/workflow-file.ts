@@ -43,6 +43,7 @@ const Job = z.object({
   needs: OneOrMany.optional(),
   "runs-on": z.unknown().optional(),
   uses: z.string().optional(),
+  with: Variables,
   container: z.unknown().optional(),
   services: z.unknown().optional(),
   env: z.union([Variables, z.string()]),
