@@ -139,12 +139,16 @@ function withNetworkVariables(
   jobs: readonly StarterJob[],
   variables: Readonly<Record<string, string>>,
 ): StarterJob[] {
-  const isEmpty = Object.keys(variables).length === 0;
-  return jobs.map((job) =>
-    isEmpty || job.network !== true
-      ? job
-      : { ...job, environment: { ...variables, ...job.environment } },
+  // Files of this machine, such as certificates, do not exist in an image; the address of a proxy holds there too.
+  const inImages = Object.fromEntries(
+    Object.entries(variables).filter(([, value]) => !value.startsWith("/")),
   );
+  return jobs.map((job) => {
+    const added = job.image === undefined ? variables : inImages;
+    return job.network !== true || Object.keys(added).length === 0
+      ? job
+      : { ...job, environment: { ...added, ...job.environment } };
+  });
 }
 
 function networkNotes(variables: Readonly<Record<string, string>>): string[] {
