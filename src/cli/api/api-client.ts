@@ -12,9 +12,9 @@ import type { ServerInfo } from "#api/server-info.ts";
 import { Fault } from "#core/fault.ts";
 import type { ClientCertificate } from "#grpc/client-certificate.ts";
 import { failureOf, jsonOr, ServerUnreachable } from "./api-failure.ts";
-import { type Fetch, fetchTrusting } from "./fetch-trusting.ts";
 import { followGraph, followLog, type LogPart } from "./follow.ts";
 import { repeatRequest } from "./repeat-request.ts";
+import { type HttpAnswer, type HttpRequest, requestSender } from "./send-request.ts";
 
 /** A run of a job; the graph may be given as a unique prefix of its id, or as `latest`. */
 export interface RunAddress {
@@ -88,42 +88,43 @@ export function apiClient(
   serverUrl: string,
   { token, ca, clientCertificate: own, traceparent }: ApiClientOptions = {},
 ): ApiClient {
-  const fetchIt: Fetch = ca === undefined && own === undefined ? fetch : fetchTrusting(ca, own);
+  const sendRequest = requestSender({ ca, own });
   const base = `${serverUrl.replace(/\/+$/, "")}/api/v1`;
 
-  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
-    const headers = new Headers(init.headers);
-    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
-    if (traceparent !== undefined && init.method !== undefined)
-      headers.set("traceparent", traceparent);
-    let response: Response;
+  const send = async (path: string, request: HttpRequest = {}): Promise<HttpAnswer> => {
+    const headers = {
+      ...request.headers,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(traceparent === undefined || request.method === undefined ? {} : { traceparent }),
+    };
+    let answer: HttpAnswer;
     try {
-      response = await fetchIt(base + path, { ...init, headers });
+      answer = await sendRequest(base + path, { ...request, headers });
     } catch (cause) {
-      if (init.signal?.aborted === true) throw cause;
+      if (request.signal?.aborted === true) throw cause;
       throw new ServerUnreachable(serverUrl, cause);
     }
-    if (response.ok) return response;
-    throw failureOf(response.status, await response.text());
+    if (answer.isOk) return answer;
+    throw failureOf(answer.status, await answer.text());
   };
 
-  const readText = async (path: string, init?: RequestInit): Promise<string> => {
-    const response = await send(path, init);
-    return response.text().catch((cause: unknown) => {
+  const readText = async (path: string, request?: HttpRequest): Promise<string> => {
+    const answer = await send(path, request);
+    return answer.text().catch((cause: unknown) => {
       throw new ServerUnreachable(serverUrl, cause);
     });
   };
-  const textOf = (path: string, init?: RequestInit): Promise<string> =>
-    mayArriveTwice(init)
-      ? repeatRequest(() => readText(path, init), init?.signal)
-      : readText(path, init);
+  const textOf = (path: string, request?: HttpRequest): Promise<string> =>
+    mayArriveTwice(request)
+      ? repeatRequest(() => readText(path, request), request?.signal)
+      : readText(path, request);
 
   const ask = async <Shape extends z.ZodType>(
     shape: Shape,
     path: string,
-    init?: RequestInit,
+    request?: HttpRequest,
   ): Promise<z.output<Shape>> => {
-    const text = await textOf(path, init);
+    const text = await textOf(path, request);
     const parsed = shape.safeParse(jsonOr(text, undefined));
     if (parsed.success) return parsed.data;
     throw new Fault(
@@ -134,12 +135,12 @@ export function apiClient(
   };
 
   const logAt = async (path: string, offset: number): Promise<LogPiece> => {
-    const response = await send(`${path}${path.includes("?") ? "&" : "?"}offset=${offset}`);
-    const bytes = new Uint8Array(await response.arrayBuffer());
+    const answer = await send(`${path}${path.includes("?") ? "&" : "?"}offset=${offset}`);
+    const bytes = await answer.bytes();
     return {
       bytes,
-      nextOffset: Number(response.headers.get("x-next-offset") ?? offset + bytes.length),
-      isComplete: response.headers.get("x-log-complete") === "true",
+      nextOffset: Number(answer.header("x-next-offset") ?? offset + bytes.length),
+      isComplete: answer.header("x-log-complete") === "true",
     };
   };
 
@@ -181,7 +182,7 @@ export function apiClient(
       ),
     bytes: async function* (path, signal) {
       const { body } = await send(path, signal ? { signal } : {});
-      if (body !== null) yield* chunksOf(body, serverUrl);
+      yield* chunksOf(body, serverUrl);
     },
     call,
     get: ask,
@@ -199,7 +200,7 @@ export function apiClient(
 }
 
 /** A request for something with an id that the client chose, such as a graph, makes it once. */
-function mayArriveTwice({ method = "GET", body }: RequestInit = {}): boolean {
+function mayArriveTwice({ method = "GET", body }: HttpRequest = {}): boolean {
   if (method === "GET") return true;
   const sent = typeof body === "string" ? jsonOr(body, undefined) : undefined;
   return method === "POST" && typeof sent === "object" && sent !== null && "id" in sent;
@@ -217,7 +218,7 @@ async function* chunksOf(
   }
 }
 
-function post(body: unknown): RequestInit {
+function post(body: unknown): HttpRequest {
   return {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -72,7 +72,7 @@ export function jsonOr(text: string, otherwise: unknown): unknown {
   }
 }
 
-/** fetch hides the cause in a chain of causes: `fetch failed` → `ECONNREFUSED`. */
+/** The first of a chain of causes: the code of the system call that failed. */
 function reasonOf(cause: unknown): string {
   let reason: unknown = cause;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;

@@ -3,10 +3,11 @@ import { z } from "zod";
 import { GraphDelta } from "#api/graph.ts";
 import { ApiFailure, failureOf, ServerUnreachable } from "./api-failure.ts";
 import { retryDelayMs } from "./retry-delay.ts";
+import { type HttpAnswer, LostConnection } from "./send-request.ts";
 import { parseServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
 /** Opens the stream; the headers tell the server where to continue. */
-type Open = (headers: Record<string, string>) => Promise<Response>;
+type Open = (headers: Record<string, string>) => Promise<HttpAnswer>;
 
 /** A piece of a log, or the information that another attempt, and so another log, has started. */
 export type LogPart =
@@ -53,8 +54,8 @@ async function* follow(
   let failures = 0;
   while (!signal.aborted) {
     try {
-      const response = await open({ accept: "text/event-stream", "last-event-id": lastId });
-      for await (const event of parseServerSentEvents(withoutSilence(response))) {
+      const answer = await open({ accept: "text/event-stream", "last-event-id": lastId });
+      for await (const event of parseServerSentEvents(withoutSilence(answer))) {
         failures = 0;
         lastId = event.id ?? lastId;
         if (event.type === "end") return;
@@ -70,31 +71,31 @@ async function* follow(
   }
 }
 
-/** A broken stream is a TypeError from fetch; and a proxy answers 502 to 504 while the server restarts. */
+/** A proxy answers 502 to 504 while the server restarts. */
 function isLostConnection(cause: unknown): boolean {
   if (cause instanceof ApiFailure) return cause.status >= 502 && cause.status <= 504;
-  return cause instanceof ServerUnreachable || cause instanceof TypeError;
+  return cause instanceof ServerUnreachable || cause instanceof LostConnection;
 }
 
-async function* withoutSilence(response: Response): AsyncGenerator<Uint8Array> {
-  if (response.body === null) return;
-  const reader = response.body.getReader();
+async function* withoutSilence(answer: HttpAnswer): AsyncGenerator<Uint8Array> {
+  let isSilent = false;
+  const listen = () =>
+    setTimeout(() => {
+      isSilent = true;
+      answer.cancel();
+    }, silenceMs);
+  let timer = listen();
   try {
-    for (;;) {
-      let timer: NodeJS.Timeout | undefined;
-      const silence = new Promise<never>((_, reject) => {
-        timer = setTimeout(
-          () => reject(new TypeError("the server stopped sending data")),
-          silenceMs,
-        );
-      });
-      const { done, value } = await Promise.race([reader.read(), silence]).finally(() =>
-        clearTimeout(timer),
-      );
-      if (done) return;
-      yield value;
+    for await (const chunk of answer.body) {
+      // The reader may take any time for it.
+      clearTimeout(timer);
+      yield chunk;
+      timer = listen();
     }
+    // A cancelled answer may end as if it was complete.
+    if (isSilent) throw new LostConnection("the server stopped sending data");
   } finally {
-    await reader.cancel().catch(() => {});
+    clearTimeout(timer);
+    answer.cancel();
   }
 }

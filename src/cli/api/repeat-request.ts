@@ -6,7 +6,7 @@ import { retryDelayMs } from "./retry-delay.ts";
 const mostAttempts = 6;
 
 /** Errors of a connection that was open: the server behind a load balancer ended, and another one takes the request. */
-const brokenConnections = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+const brokenConnections = new Set(["ECONNRESET", "EPIPE"]);
 
 /**
  * Sends a request, and sends it again when the connection broke or the farm was unavailable. For requests that may

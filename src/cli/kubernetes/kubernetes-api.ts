@@ -3,7 +3,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
 import { Platform } from "#core/platform.ts";
-import { fetchTrusting } from "../api/fetch-trusting.ts";
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  requestSender,
+  type SendRequest,
+} from "../api/send-request.ts";
 import type { WorkerDeployment } from "./plan-replicas.ts";
 
 /** Where Kubernetes puts the credentials of a pod. */
@@ -56,7 +61,7 @@ export interface KubernetesAddress {
 export async function openKubernetes(address: KubernetesAddress): Promise<KubernetesApi> {
   const { apiServer, namespace: given, ownCluster } = address;
   if (apiServer !== undefined)
-    return kubernetesApi(apiServer, given ?? "default", () => Promise.resolve({}), fetch);
+    return kubernetesApi(apiServer, given ?? "default", () => Promise.resolve({}), requestSender());
   if (ownCluster === undefined)
     throw new Fault(
       "failed_precondition",
@@ -66,23 +71,23 @@ export async function openKubernetes(address: KubernetesAddress): Promise<Kubern
   const namespace = given ?? (await read("namespace")).trim();
   // Kubernetes replaces the token about once an hour.
   const headers = async () => ({ authorization: `Bearer ${(await read("token")).trim()}` });
-  return kubernetesApi(ownCluster, namespace, headers, fetchTrusting(await read("ca.crt")));
+  return kubernetesApi(ownCluster, namespace, headers, requestSender({ ca: await read("ca.crt") }));
 }
 
 function kubernetesApi(
   origin: string,
   namespace: string,
   headers: () => Promise<Record<string, string>>,
-  fetchIt: (url: string, init: RequestInit) => Promise<Response>,
+  sendRequest: SendRequest,
 ): KubernetesApi {
   const apps = `/apis/apps/v1/namespaces/${namespace}/deployments`;
   const pods = `/api/v1/namespaces/${namespace}/pods`;
 
-  async function send(path: string, init: RequestInit = {}): Promise<Response> {
-    const all = { ...(await headers()), ...(init.headers as Record<string, string> | undefined) };
+  async function send(path: string, request: HttpRequest = {}): Promise<HttpAnswer> {
+    const all = { ...(await headers()), ...request.headers };
     const signal = AbortSignal.timeout(longestAnswerMs);
     try {
-      return await fetchIt(`${origin}${path}`, { ...init, headers: all, signal });
+      return await sendRequest(`${origin}${path}`, { ...request, headers: all, signal });
     } catch (cause) {
       throw new Fault("unavailable", `Kubernetes does not answer: ${messageOf(cause)}`, { cause });
     }
@@ -91,7 +96,7 @@ function kubernetesApi(
   async function list<Shape extends z.ZodType>(shape: Shape, path: string, selector: string) {
     const answer = await send(`${path}?labelSelector=${encodeURIComponent(selector)}`);
     const text = await answer.text();
-    if (!answer.ok) throw refused("list", path, answer.status, text);
+    if (!answer.isOk) throw refused("list", path, answer.status, text);
     return shape.parse(JSON.parse(text)) as z.output<Shape>;
   }
 
@@ -102,7 +107,7 @@ function kubernetesApi(
       body: JSON.stringify(body),
     });
     const text = await answer.text();
-    if (answer.ok || (ignoresMissing && answer.status === 404)) return;
+    if (answer.isOk || (ignoresMissing && answer.status === 404)) return;
     throw refused("change", path, answer.status, text);
   }
 
