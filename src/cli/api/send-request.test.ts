@@ -35,22 +35,25 @@ const echo: RequestListener = (request, response) => {
   request.pipe(response.writeHead(200, { "x-seen": `${method} ${url} ${authorization}` }));
 };
 
-test("sends a method, headers and a body, and answers with status, headers and body", async () => {
-  const url = await serverWith(echo);
+test.each(["POST", "PUT", "PATCH", "DELETE"])(
+  "sends %s with headers and a body, and answers with status, headers and body",
+  async (method) => {
+    const url = await serverWith(echo);
 
-  const answer = await requestSender()(`${url}/a?b=c`, {
-    method: "PUT",
-    headers: { authorization: "Bearer t" },
-    body: "hello",
-  });
+    const answer = await requestSender()(`${url}/a?b=c`, {
+      method,
+      headers: { authorization: "Bearer t" },
+      body: "hello ü",
+    });
 
-  expect([answer.status, answer.isOk, answer.header("x-seen"), await answer.text()]).toEqual([
-    200,
-    true,
-    "PUT /a?b=c Bearer t",
-    "hello",
-  ]);
-});
+    expect([answer.status, answer.isOk, answer.header("x-seen"), await answer.text()]).toEqual([
+      200,
+      true,
+      `${method} /a?b=c Bearer t`,
+      "hello ü",
+    ]);
+  },
+);
 
 test("an answer without a body is empty, and one of a failure can be read", async () => {
   const url = await serverWith((request, response) => {

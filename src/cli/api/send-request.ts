@@ -100,7 +100,12 @@ async function sendOnce(
   signal?.throwIfAborted();
   // An event must not wait for others to fill a block.
   const isStream = headers["accept"] === "text/event-stream";
-  const all = isStream ? headers : { "accept-encoding": "gzip", ...headers };
+  const all = {
+    ...headers,
+    ...(isStream ? {} : { "accept-encoding": "gzip" }),
+    // Node sends neither this nor chunks by itself with a DELETE.
+    ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) }),
+  };
   // A server may close a kept connection while a request is on its way. A request that must not arrive twice could then
   // not be sent again.
   const mayArriveTwice = method !== "POST" && method !== "PATCH";
