@@ -114,12 +114,16 @@ async function sendOnce(
   const attempt = () =>
     new Promise<IncomingMessage | "closed before">((resolve, reject) => {
       const sent = request(url, options);
-      sent.once("error", (reason: NodeJS.ErrnoException) => {
+      sent.on("error", (reason: NodeJS.ErrnoException) => {
         if (signal?.aborted === true) reject(signal.reason);
         else if (sent.reusedSocket && reason.code === "ECONNRESET") resolve("closed before");
         else reject(reason);
       });
-      sent.once("response", resolve);
+      sent.once("response", (response) => {
+        // Otherwise an answer that breaks off before it is read would end the process.
+        response.on("error", () => {});
+        resolve(response);
+      });
       sent.end(body);
     });
   for (;;) {
@@ -147,8 +151,6 @@ function redirected(request: HttpRequest, status: number, isSameOrigin: boolean)
 }
 
 function answerOf(response: IncomingMessage, signal: AbortSignal | undefined): HttpAnswer {
-  // Otherwise an answer that breaks off before it is read would end the process.
-  response.on("error", () => {});
   const status = response.statusCode ?? 500;
   const body = bodyOf(response, signal);
   const bytes = async () => {
@@ -181,5 +183,8 @@ async function* bodyOf(
   } catch (cause) {
     if (signal?.aborted === true) throw signal.reason;
     throw new LostConnection("the connection to the server broke", { cause });
+  } finally {
+    // The reader may have enough before the end.
+    if (!response.complete) response.destroy();
   }
 }
