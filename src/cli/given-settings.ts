@@ -1,5 +1,5 @@
 import { callNames, type readWorkerConfig } from "#worker/config.ts";
-import { amountGiven, type WorkOptions } from "./work-here.ts";
+import type { AmountOrAll, WorkOptions } from "./work-here.ts";
 
 type GivenSettings = NonNullable<Parameters<typeof readWorkerConfig>[0]>;
 
@@ -37,4 +37,9 @@ function withoutUndefined<Settings extends object>(
   return Object.fromEntries(given) as {
     [Name in keyof Settings]?: Exclude<Settings[Name], undefined>;
   };
+}
+
+/** Returns the value for a setting: null means the whole machine. */
+function amountGiven(amount: AmountOrAll): number | null {
+  return amount === "all" ? null : amount;
 }

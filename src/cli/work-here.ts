@@ -143,12 +143,7 @@ export function withWorkOptions(command: Command): Command {
 }
 
 /** Commander changes a parsed null to an empty text, so `all` is kept as a word until later. */
-type AmountOrAll = number | "all";
-
-/** Returns the value for the worker's settings: null means the whole machine. */
-export function amountGiven(amount: AmountOrAll): number | null {
-  return amount === "all" ? null : amount;
-}
+export type AmountOrAll = number | "all";
 
 function cpuCount(text: string): AmountOrAll {
   if (text === "all") return text;
