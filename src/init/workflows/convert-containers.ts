@@ -5,6 +5,7 @@ import type { StarterService } from "../starter-job.ts";
 import type { LeftOut } from "./convert-job.ts";
 import { type ExpressionContext, type ExpressionValue, fillExpressions } from "./expression.ts";
 import { Scalar } from "./workflow-file.ts";
+import type { WorkflowNote } from "./workflow-notes.ts";
 
 const Container = z.object({
   image: Scalar.default(""),
@@ -166,6 +167,42 @@ function wordsOf(text: string): string[] {
     );
   }
   return words;
+}
+
+export type Containers = ReturnType<typeof convertContainers>;
+
+/** Returns what the workers need for the images of a job. */
+export function notesOfContainers({ image, services }: Containers): WorkflowNote[] {
+  const images = Object.values(services ?? {})
+    .map((service) => service.image)
+    .concat(image ?? []);
+  const registries = new Set(images.map((each) => parseImageReference(each).registry));
+  return [
+    ...(registries.size === 0
+      ? []
+      : [{ kind: "registries", names: [...registries] } satisfies WorkflowNote]),
+    ...(services === undefined
+      ? []
+      : [
+          {
+            kind: "text",
+            text: "jobs with services and the network need slirp4netns on the worker",
+          } satisfies WorkflowNote,
+        ]),
+  ];
+}
+
+/** The commands of a job in an image use the programs of the image, not those of the worker. */
+export function noteInImage(note: WorkflowNote, image: string): WorkflowNote {
+  switch (note.kind) {
+    case "packages":
+      return { kind: "text", text: `use an image based on ${image} with ${note.names.join(" ")}` };
+    case "own-program":
+      return { kind: "text", text: `jobs in ${image} use the image's ${note.program}` };
+    case "registries":
+    case "text":
+      return note;
+  }
 }
 
 function impossible(reason: string): Fault {

@@ -1,8 +1,12 @@
 import { messageOf } from "#core/fault.ts";
-import { parseImageReference } from "#images/image-reference.ts";
 import type { NeededTool, StarterJob } from "../starter-job.ts";
 import type { CallInputs } from "./called-workflow.ts";
-import { convertContainers } from "./convert-containers.ts";
+import {
+  type Containers,
+  convertContainers,
+  noteInImage,
+  notesOfContainers,
+} from "./convert-containers.ts";
 import { expandActions, type PlacedStep } from "./expand-actions.ts";
 import {
   conditionHolds,
@@ -85,8 +89,6 @@ export function convertJob(given: JobInWorkflow): ConvertedJob {
   return convertSteps(given, context, all, leftOut.concat(containers.leftOut), containers);
 }
 
-type Containers = ReturnType<typeof convertContainers>;
-
 function convertSteps(
   { workflow, job, surroundings }: JobInWorkflow,
   context: ExpressionContext,
@@ -148,39 +150,6 @@ function convertSteps(
     notes,
     leftOut,
   };
-}
-
-function notesOfContainers({ image, services }: Containers): WorkflowNote[] {
-  const images = Object.values(services ?? {})
-    .map((service) => service.image)
-    .concat(image ?? []);
-  const registries = new Set(images.map((each) => parseImageReference(each).registry));
-  return [
-    ...(registries.size === 0
-      ? []
-      : [{ kind: "registries", names: [...registries] } satisfies WorkflowNote]),
-    ...(services === undefined
-      ? []
-      : [
-          {
-            kind: "text",
-            text: "jobs with services and the network need slirp4netns on the worker",
-          } satisfies WorkflowNote,
-        ]),
-  ];
-}
-
-/** The commands of a job in an image use the programs of the image, not those of the worker. */
-function noteInImage(note: WorkflowNote, image: string): WorkflowNote {
-  switch (note.kind) {
-    case "packages":
-      return { kind: "text", text: `use an image based on ${image} with ${note.names.join(" ")}` };
-    case "own-program":
-      return { kind: "text", text: `jobs in ${image} use the image's ${note.program}` };
-    case "registries":
-    case "text":
-      return note;
-  }
 }
 
 /** Variables that a step hands to later steps have no known value in expressions. */
